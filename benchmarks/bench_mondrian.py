@@ -27,12 +27,18 @@ def run() -> list[Result]:
     for rows in (1000, ROWS // 10, ROWS):
         table = coded(columns(rows))
         grouped[rows] = cost_of(lambda table=table: method.group(table, GroupingRun()), repeat=1 if rows == ROWS else 2)
+    alone, both = (
+        cost_of(lambda n=workers: method.group(table, GroupingRun(workers=n)), repeat=1) for workers in (1, 2)
+    )
     strict = grouped[ROWS]
     growth = strict.cpu / grouped[ROWS // 10].cpu
     peer_rows, peer_seconds = largest_of_anonypy()
     ratio = (ROWS / strict.cpu) / (peer_rows / peer_seconds)
     detail = f"{strict.cpu:.1f} s CPU for 1M rows; anonypy {peer_seconds:.0f} s CPU for {peer_rows:,} rows"
+    two = f"{alone.wall:.1f} s against {both.wall:.1f} s; means something on two idle cores only"
     return [
+        Result("Mondrian, 1M x 7, distinct:4", alone.cpu, 6, "s CPU"),
+        Result("Mondrian, wall time with one worker / with two", alone.wall / both.wall, 1.7, "x", two, at_least=True),
         Result("Mondrian, 1M x 7, distinct:4, rows a CPU second / anonypy", ratio, 100, "x", detail, at_least=True),
         Result("Mondrian, CPU at 1M rows / at 100k rows", growth, 14, "x CPU", f"{strict.cpu:.1f} s CPU"),
     ]

@@ -145,7 +145,7 @@ class Cutter:
         threads.run(measure, nodes)
         spans *= self.weights
         order = np.argsort(-spans, axis=1, kind="stable")
-        least = max(rules.least_size for rules in self.rules)
+        least = max(rules.least_records for rules in self.rules)
         pending = np.flatnonzero((nodes.sizes >= 2 * least) & (spans > 0).any(axis=1))
         for attempts in _ATTEMPTS:
             for place in range(ranks.n_quasi):

@@ -45,6 +45,11 @@ class Rules:
         """The greatest share that one value may have in a class that satisfies all models."""
         return min(model.posterior for model in self.models)
 
+    @cached_property
+    def least_records(self) -> int:
+        """Records that a class needs at least for every model."""
+        return max(model.least_records for model in self.models)
+
     def holds(self, counts: NDArray[np.int64], population: Population) -> BoolArray:
         """Whether each class satisfies all models; a model is asked about the classes that are still in doubt."""
         first, *others = self.models

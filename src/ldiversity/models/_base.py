@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
@@ -200,6 +201,11 @@ class PrivacyModel(ABC):
     def required(self) -> float:
         """What every class must reach: the parameter that `scale` names."""
         return float(getattr(self, self.scale))
+
+    @property
+    def least_records(self) -> int:
+        """Records that a class needs at least: the share of one may not exceed what one value may have."""
+        return max(1, math.ceil(1 / self.posterior - 1e-9))
 
     @property
     def posterior(self) -> float:

@@ -70,6 +70,11 @@ class DistinctDiversity(PrivacyModel):
         holds: BoolArray = np.count_nonzero(counts, axis=1) >= self.l
         return holds
 
+    @property
+    def least_records(self) -> int:
+        """As many as different values."""
+        return self.l
+
     def statement(self, attribute: str) -> str:
         """The rule in plain words."""
         return f"Every class has at least {self.l} different values of {attribute!r}."

@@ -73,6 +73,11 @@ class KAnonymity(PrivacyModel):
         holds: BoolArray = counts.sum(axis=1) >= self.k
         return holds
 
+    @property
+    def least_records(self) -> int:
+        """As many as must look alike."""
+        return self.k
+
     def statement(self, attribute: str) -> str:
         """The rule in plain words."""
         whatever = f", whatever their values of {attribute!r} are" if attribute else ""

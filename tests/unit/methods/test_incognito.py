@@ -142,6 +142,16 @@ def test_no_part_of_a_class_with_too_little_satisfies_the_rule(name: str) -> Non
     assert not rule.holds(part[broken & some], EVERYONE).any()
 
 
+@pytest.mark.parametrize("text", ["frequency:3", "k-anonymity:5", "distinct:3", "alpha-k:0.5:5", "unique:3"])
+def test_no_class_with_fewer_than_the_least_records_satisfies_the_rule(text: str) -> None:
+    rule = parse_model(text)
+    rows = np.random.default_rng(5).integers(0, 6, (200, rule.least_records - 1))
+    counts = (rows[:, :, None] == np.arange(6)).sum(axis=1)
+
+    assert rule.least_records > 1
+    assert not rule.holds(counts, EVERYONE).any()
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_classes_are_the_records_that_agree_at_the_levels(seed: int) -> None:
     table = random_table(seed, 60)
