@@ -107,13 +107,25 @@ def test_estimates_and_squares_of_errors_are_exact_over_all_samples(name: str) -
 
 
 def test_nothing_varies_where_the_number_of_records_explains_all() -> None:
-    weights = np.repeat([4.0, 10.0], [40, 60])
-    sample = Sample(weights, np.repeat([0, 1], [40, 60]), np.arange(100) % 7)
+    """In one stratum all look like many, in the other like few, and strata are fixed."""
+    stratum = np.repeat([0, 1], [40, 60])
+    classes = np.where(stratum == 0, 0, 1 + np.arange(100) // 4)
+    sample = Sample(np.array([4.0, 10.0])[stratum], stratum, classes)
+
+    found = people_outside(sample, look_like(sample, 10, 1000))
+
+    assert found.value == 3 * 40
+    assert found.low == pytest.approx(found.value)
+    assert found.high == pytest.approx(found.value)
+
+
+def test_what_holds_for_every_record_has_no_interval() -> None:
+    """Of 60 records none is otherwise, but of 60,000 people some may be."""
+    sample = Sample(np.full(60, 1000.0), np.zeros(60, dtype=np.int64), np.zeros(60, dtype=np.int64))
 
     found = people_outside(sample, look_like(sample, 0, 1000))
 
-    assert found.value == 3 * 40 + 9 * 60
-    assert found.low == pytest.approx(found.value)
+    assert (found.value, found.low, found.high) == (60 * 999, None, None)
 
 
 def test_shares_are_those_of_the_textbook() -> None:
@@ -135,9 +147,9 @@ def test_shares_are_those_of_the_textbook() -> None:
 
 
 def test_few_records_have_no_interval_and_a_census_needs_none() -> None:
-    classes, zeros = np.arange(20) // 2, np.zeros(20, dtype=np.int64)
-    few = Sample(np.full(20, 5.0), zeros, classes)
-    everybody = Sample(np.ones(20), zeros, classes)
+    classes, zeros = np.minimum(np.arange(50) // 2, 10), np.zeros(50, dtype=np.int64)
+    few = Sample(np.full(50, 5.0), zeros, classes)
+    everybody = Sample(np.ones(50), zeros, classes)
 
     told, known = (people_outside(one, look_like(one, 1, 2)) for one in (few, everybody))
 
