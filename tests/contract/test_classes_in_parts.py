@@ -326,3 +326,36 @@ def test_parts_that_became_too_large_are_cut_finer_where_that_helps(
             publish(table, method, tmp_path / "release")
 
     assert asked == [asked[0] * 2**power for power in range(more_often + 1)]
+
+
+def of_large_classes(n: int = 4900) -> pa.Table:
+    """In each of two towns, all diseases are equally frequent."""
+    places = np.arange(n)
+    return pa.table(
+        {
+            "id": places,
+            "town": np.array(["north", "south"])[places // 7 % 2],
+            "disease": np.array(DISEASES)[places % 7],
+        }
+    )
+
+
+def test_records_that_agree_and_are_too_many_for_a_part_become_several_classes(tmp_path: Path) -> None:
+    table = of_large_classes()
+    made = publish(table, ld.Incognito(l=5), tmp_path / "release", quasi="town", drop=[])
+
+    made.verify()
+    classes = values_of(made, table)
+    towns = np.asarray(table["town"])[made.columns(["id"])["id"].to_numpy()]
+    assert sorted(made.columns(["id"])["id"].to_pylist()) == list(range(table.num_rows))
+    assert (classes.max(axis=1) * 5 <= classes.sum(axis=1)).all()
+    assert classes.sum(axis=1).max() < 1000  # neither town fits into a part
+    assert all(len(set(towns[made.class_of("disease") == number])) == 1 for number in range(len(classes)))
+
+
+def test_pieces_in_which_a_value_exceeds_its_share_are_not_published(tmp_path: Path) -> None:
+    """Where every value has exactly its share, chance divides it unequally."""
+    with pytest.raises(ld.UnsupportedError, match="memory must hold"):
+        publish(of_large_classes(), ld.Incognito(l=7), tmp_path / "release", quasi="town", drop=[])
+
+    assert not list(tmp_path.iterdir())

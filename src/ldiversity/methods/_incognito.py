@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import BoolArray, Json
 from ldiversity.base.checks import check_number, name_some
-from ldiversity.errors import InternalError, ParameterError, UnsupportedError
+from ldiversity.errors import InfeasibleError, InternalError, ParameterError, UnsupportedError
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Partition
 from ldiversity.methods._coded import CodedTable, NumberColumn, SensitiveColumn
 from ldiversity.methods._combinations import number_combinations
@@ -26,6 +26,25 @@ from ldiversity.schema import Domain
 from ldiversity.sentences import Method, say
 
 __all__ = ["Incognito"]
+
+_MOST_LARGE: Final = 4_000
+"""Classes with a smaller share of the records than one of so many are never divided."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Large:
+    """Classes of many records: their numbers, ascending, how many each has, and how many all classes have."""
+
+    numbers: NDArray[np.uint64]
+    sizes: NDArray[np.int64]
+    n_rows: int
+
+    def divided(self, n_parts: int) -> tuple[tuple[int, int], ...]:
+        """Those that would fill more than half a part, and into how many pieces they are divided."""
+        half = max(self.n_rows // (2 * n_parts), 1)
+        pieces = np.minimum(-(-self.sizes // half), n_parts)
+        some = np.flatnonzero(pieces > 1)
+        return tuple(zip(self.numbers[some].tolist(), pieces[some].tolist(), strict=True))
 
 
 @dataclass(frozen=True)
@@ -40,7 +59,8 @@ class Incognito(GroupingMethod):
     holds the person once; then each of these must satisfy the model.
 
     A table that does not fit into memory is counted first: levels are chosen by how often combinations occur. Then
-    records that agree at these levels share a part, so that every class is whole.
+    records that agree at these levels share a part. Of those that are too many for one, chance makes several classes,
+    each of which satisfies the model too.
 
     Parameters
     ----------
@@ -113,7 +133,7 @@ class Incognito(GroupingMethod):
         check_whole("Incognito", self.rules.models, columns, l=self.l)
 
     def part_rule(self, n_sensitive: int) -> PartRule:  # noqa: ARG002 - for any number
-        """No record changes parts, because a class must be whole."""
+        """No record changes parts, because those that agree are one class."""
         return PartRule(None)
 
     def decided(self, table: CodedTable, counts: NDArray[np.int64]) -> Self:
@@ -125,13 +145,24 @@ class Incognito(GroupingMethod):
         found = find_least(full, self.rules, 0, GroupingRun(), lambda *_: Partition(np.zeros(0, dtype=np.int32), 0))
         if found is None:
             raise InternalError("Incognito", "the root of the lattice satisfies the model and was not found")
+        numbers, places = np.unique(LevelParts(1, found[0]).combinations(table), return_inverse=True)
+        sizes = np.bincount(places.ravel(), weights=counts).astype(np.int64)
+        large = sizes * _MOST_LARGE > sizes.sum()
         made = copy(self)
-        object.__setattr__(made, "_levels", found[0])  # no option: only publishing in parts decides before it groups
+        # No options: only publishing in parts decides before it groups.
+        object.__setattr__(made, "_levels", found[0])
+        object.__setattr__(made, "_large", _Large(numbers[large], sizes[large], int(sizes.sum())))
         return made
 
     def alike_parts(self, n_parts: int) -> LevelParts:
-        """Records meet that agree at the levels that were decided."""
-        return LevelParts(n_parts, self._decided or ())
+        """Records meet that agree at the levels that were decided, unless they would fill more than half a part."""
+        large = self._large_classes
+        return LevelParts(n_parts, self._decided or (), () if large is None else large.divided(n_parts))
+
+    @property
+    def _large_classes(self) -> _Large | None:
+        found: _Large | None = vars(self).get("_large")
+        return found
 
     @property
     def _decided(self) -> tuple[int, ...] | None:
@@ -143,7 +174,28 @@ class Incognito(GroupingMethod):
         class_of, n_classes = number_combinations(known, table.n_rows)
         chosen = {column.name: level for column, level in zip(table.quasi, levels, strict=True)}
         partition = Partition(class_of.astype(np.int32), n_classes)
+        self._check_pieces(table, levels)
         return Grouping((partition,), levels=chosen, facts={"levels": chosen})
+
+    def _check_pieces(self, table: CodedTable, levels: tuple[int, ...]) -> None:
+        """Refuse a part with a piece of a class that does not satisfy the model as the whole class does."""
+        large = self._large_classes
+        if large is None or not len(large.numbers):
+            return
+        numbers = LevelParts(1, levels).combinations(table)
+        places = np.minimum(np.searchsorted(large.numbers, numbers), len(large.numbers) - 1)
+        known = large.numbers[places] == numbers
+        here = np.bincount(places[known], minlength=len(large.numbers))
+        pieces = np.flatnonzero((here > 0) & (here < large.sizes))
+        for column in table.sensitive:
+            n_values = len(column.domain)
+            keys = places[known] * n_values + column.codes[known]
+            counts = np.bincount(keys, minlength=len(large.numbers) * n_values).reshape(-1, n_values)[pieces]
+            for model in self.rules.models:
+                if not model.holds(counts, column.population).all():
+                    raise InfeasibleError(
+                        "Incognito", "a class that is divided does not satisfy the model in each piece"
+                    )
 
     def group(self, table: CodedTable, run: GroupingRun) -> Grouping:
         """Find the levels of least loss, and the classes of records that agree at them."""

@@ -96,13 +96,46 @@ class LevelParts(AlikeParts):
     ----------
     levels
         The level of each quasi-identifier.
+    divided
+        Combinations that too many records have for one part, as `combinations` numbers them, ascending; and into how
+        many pieces each is divided, by chance. The pieces go to parts beside each other.
     """
 
     levels: tuple[int, ...] = ()
+    divided: tuple[tuple[int, int], ...] = ()
+
+    def combinations(self, table: CodedTable) -> NDArray[np.uint64]:
+        """Shape (n,): a number for the combination of each row at the levels."""
+        shown = at_levels(table, self.levels)
+        nobody = np.zeros((len(shown[0].codes), 2), dtype=np.uint64)
+        found = super().identities(replace(table, quasi=shown), nobody)
+        numbers: NDArray[np.uint64] = found[:, 0]
+        return numbers
 
     def identities(self, table: CodedTable, rows: Identities) -> Identities:
-        """Equal for rows that agree at the levels."""
-        return super().identities(replace(table, quasi=at_levels(table, self.levels)), rows)
+        """Equal for rows that agree at the levels, if these are not divided."""
+        found = super().identities(replace(table, quasi=at_levels(table, self.levels)), rows)
+        if self.divided:
+            alone = self._pieces(found[:, 0]) > 1
+            found[alone] = rows[alone]
+        return found
+
+    def route(self, table: CodedTable, words: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """Shape (n,): the part of each row."""
+        parts = super().route(table, words)
+        if self.divided:
+            numbers = self.combinations(table)
+            pieces = self._pieces(numbers)
+            alone = pieces > 1
+            high = _mixed(words[alone] + _STEP) >> np.uint64(32)
+            piece = (high * pieces[alone]) >> np.uint64(32)
+            parts[alone] = (numbers[alone] % np.uint64(self.n_parts) + piece) % np.uint64(self.n_parts)
+        return parts
+
+    def _pieces(self, numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        known, pieces = (np.array(column, dtype=np.uint64) for column in zip(*self.divided, strict=True))
+        places = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
+        return np.where(known[places] == numbers, pieces[places], np.uint64(1))
 
 
 def at_levels(table: CodedTable, levels: Sequence[int]) -> tuple[CategoryColumn, ...]:

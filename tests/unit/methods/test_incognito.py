@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ldiversity.errors import InfeasibleError, ParameterError, UnsupportedError
 from ldiversity.hierarchies import Hierarchy
@@ -19,8 +21,10 @@ from ldiversity.methods import (
     NumberColumn,
     SensitiveColumn,
 )
+from ldiversity.methods._incognito import _Large
 from ldiversity.methods._incognito_counts import combine
 from ldiversity.methods._incognito_search import Search
+from ldiversity.methods._parts_route import LevelParts
 from ldiversity.methods._rule import rules_of
 from ldiversity.models import MODELS, FrequencyDiversity, Population, PrivacyModel, count_classes, parse_model
 from ldiversity.schema import Domain
@@ -283,3 +287,41 @@ def test_parameters_name_the_rule_and_the_limit() -> None:
 
 def test_promise_is_the_rule() -> None:
     assert Incognito(l=3).promises(Domain(("a",))) == (FrequencyDiversity(3),)
+
+
+def test_a_piece_of_a_class_must_satisfy_the_model_as_the_whole_does() -> None:
+    tree = Hierarchy.from_rows([("a", "*"), ("b", "*")])
+    domain = Domain(("flu", "cut"))
+
+    def table(codes: list[int]) -> CodedTable:
+        zips = CategoryColumn("zip", np.zeros(len(codes), dtype=np.int32), tree.leaves, tree)
+        disease = SensitiveColumn("disease", np.array(codes, dtype=np.int32), domain, whole=np.array([5, 5]))
+        return CodedTable((zips,), (disease,))
+
+    decided = Incognito(l=2).decided(table([0, 1]), np.array([5, 5]))
+
+    assert decided.group(table([0, 1, 1, 0]), GroupingRun()).partitions[0].n_classes == 1
+    with pytest.raises(InfeasibleError, match="a class that is divided"):
+        decided.group(table([0, 1, 1]), GroupingRun())
+
+
+@given(st.integers(2, 9), st.lists(st.integers(1, 400), min_size=1, max_size=5))
+def test_classes_are_divided_evenly_over_parts(n_parts: int, sizes: list[int]) -> None:
+    labels = tuple(f"{i}" for i in range(len(sizes)))
+    tree = Hierarchy.from_rows([(label, "*") for label in labels])
+    codes = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    people = CodedTable((CategoryColumn("zip", codes, labels, tree),), ())
+    numbers, counts = np.unique(LevelParts(1, (0,)).combinations(people), return_counts=True)
+    parts = LevelParts(n_parts, (0,), _Large(numbers, counts, len(codes)).divided(n_parts))
+    rows = np.column_stack([np.zeros(len(codes)), np.arange(len(codes)) << 32]).astype(np.uint64)
+    identities = parts.identities(people, rows)
+    words = np.random.default_rng(0).integers(0, 2**63, len(codes), dtype=np.uint64) * np.uint64(2)
+    words = words[np.unique(identities, axis=0, return_inverse=True)[1].ravel()]  # equal identities have equal words
+    routed = parts.route(people, words)
+
+    assert routed.min() >= 0
+    assert routed.max() < n_parts
+    half = max(len(codes) // (2 * n_parts), 1)
+    for code, size in enumerate(sizes):
+        used = len(set(routed[codes == code].tolist()))
+        assert used == 1 if size <= half else used <= min(-(-size // half), n_parts)
