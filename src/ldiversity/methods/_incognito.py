@@ -39,12 +39,15 @@ class _Large:
     sizes: NDArray[np.int64]
     n_rows: int
 
-    def divided(self, n_parts: int) -> tuple[tuple[int, int], ...]:
-        """Those that would fill more than half a part, and into how many pieces they are divided."""
+    def dealt(self, n_parts: int) -> tuple[tuple[int, int, int], ...]:
+        """Into how many pieces each is divided, so that none fills more than half a part, and the part of the first.
+
+        Pieces of all classes are dealt to one part after the other, so that no part has many.
+        """
         half = max(self.n_rows // (2 * n_parts), 1)
         pieces = np.minimum(-(-self.sizes // half), n_parts)
-        some = np.flatnonzero(pieces > 1)
-        return tuple(zip(self.numbers[some].tolist(), pieces[some].tolist(), strict=True))
+        first = (np.cumsum(pieces) - pieces) % n_parts
+        return tuple(zip(self.numbers.tolist(), pieces.tolist(), first.tolist(), strict=True))
 
 
 @dataclass(frozen=True)
@@ -157,7 +160,7 @@ class Incognito(GroupingMethod):
     def alike_parts(self, n_parts: int) -> LevelParts:
         """Records meet that agree at the levels that were decided, unless they would fill more than half a part."""
         large = self._large_classes
-        return LevelParts(n_parts, self._decided or (), () if large is None else large.divided(n_parts))
+        return LevelParts(n_parts, self._decided or (), () if large is None else large.dealt(n_parts))
 
     @property
     def _large_classes(self) -> _Large | None:

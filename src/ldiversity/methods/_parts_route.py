@@ -96,13 +96,13 @@ class LevelParts(AlikeParts):
     ----------
     levels
         The level of each quasi-identifier.
-    divided
-        Combinations that too many records have for one part, as `combinations` numbers them, ascending; and into how
-        many pieces each is divided, by chance. The pieces go to parts beside each other.
+    dealt
+        Combinations that many records have, as `combinations` numbers them, ascending; into how many pieces each is
+        divided, by chance; and the part of the first piece. The others go to the parts after it.
     """
 
     levels: tuple[int, ...] = ()
-    divided: tuple[tuple[int, int], ...] = ()
+    dealt: tuple[tuple[int, int, int], ...] = ()
 
     def combinations(self, table: CodedTable) -> NDArray[np.uint64]:
         """Shape (n,): a number for the combination of each row at the levels."""
@@ -115,27 +115,30 @@ class LevelParts(AlikeParts):
     def identities(self, table: CodedTable, rows: Identities) -> Identities:
         """Equal for rows that agree at the levels, if these are not divided."""
         found = super().identities(replace(table, quasi=at_levels(table, self.levels)), rows)
-        if self.divided:
-            alone = self._pieces(found[:, 0]) > 1
+        if self.dealt:
+            known, places = self._known(found[:, 0])
+            alone = known & (self._columns[1][places] > 1)
             found[alone] = rows[alone]
         return found
 
     def route(self, table: CodedTable, words: NDArray[np.uint64]) -> NDArray[np.int32]:
         """Shape (n,): the part of each row."""
         parts = super().route(table, words)
-        if self.divided:
-            numbers = self.combinations(table)
-            pieces = self._pieces(numbers)
-            alone = pieces > 1
-            high = _mixed(words[alone] + _STEP) >> np.uint64(32)
-            piece = (high * pieces[alone]) >> np.uint64(32)
-            parts[alone] = (numbers[alone] % np.uint64(self.n_parts) + piece) % np.uint64(self.n_parts)
+        if self.dealt:
+            known, places = self._known(self.combinations(table))
+            _, pieces, first = (column[places[known]] for column in self._columns)
+            high = _mixed(words[known] + _STEP) >> np.uint64(32)
+            parts[known] = (first + ((high * pieces) >> np.uint64(32))) % np.uint64(self.n_parts)
         return parts
 
-    def _pieces(self, numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        known, pieces = (np.array(column, dtype=np.uint64) for column in zip(*self.divided, strict=True))
-        places = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
-        return np.where(known[places] == numbers, pieces[places], np.uint64(1))
+    @cached_property
+    def _columns(self) -> tuple[NDArray[np.uint64], ...]:
+        return tuple(np.array(column, dtype=np.uint64) for column in zip(*self.dealt, strict=True))
+
+    def _known(self, numbers: NDArray[np.uint64]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+        """Which rows have a combination that is dealt, and which one it is."""
+        places = np.minimum(np.searchsorted(self._columns[0], numbers), len(self.dealt) - 1)
+        return self._columns[0][places] == numbers, places
 
 
 def at_levels(table: CodedTable, levels: Sequence[int]) -> tuple[CategoryColumn, ...]:

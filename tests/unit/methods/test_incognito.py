@@ -312,7 +312,7 @@ def test_classes_are_divided_evenly_over_parts(n_parts: int, sizes: list[int]) -
     codes = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
     people = CodedTable((CategoryColumn("zip", codes, labels, tree),), ())
     numbers, counts = np.unique(LevelParts(1, (0,)).combinations(people), return_counts=True)
-    parts = LevelParts(n_parts, (0,), _Large(numbers, counts, len(codes)).divided(n_parts))
+    parts = LevelParts(n_parts, (0,), _Large(numbers, counts, len(codes)).dealt(n_parts))
     rows = np.column_stack([np.zeros(len(codes)), np.arange(len(codes)) << 32]).astype(np.uint64)
     identities = parts.identities(people, rows)
     words = np.random.default_rng(0).integers(0, 2**63, len(codes), dtype=np.uint64) * np.uint64(2)
@@ -325,3 +325,5 @@ def test_classes_are_divided_evenly_over_parts(n_parts: int, sizes: list[int]) -
     for code, size in enumerate(sizes):
         used = len(set(routed[codes == code].tolist()))
         assert used == 1 if size <= half else used <= min(-(-size // half), n_parts)
+    dealt = np.bincount([(at + k) % n_parts for _, n, at in parts.dealt for k in range(n)], minlength=n_parts)
+    assert dealt.max() - dealt.min() <= 1
