@@ -1,4 +1,4 @@
-"""Intervals of audits with weights hold, whoever the strata are and however small classes are."""
+"""Intervals of audits with weights hold for strata inside and outside the quasi-identifiers, and for small classes."""
 
 from __future__ import annotations
 

@@ -24,8 +24,8 @@ def of_population(sampled: Sampled, records: int) -> list[str]:
     """Say who may be recognized and what may be guessed in the population, one sentence per fact."""
     alone = sampled.alike[0]
     links = (
-        f"About {_between(alone.people)} of them look like a record that is alone in the table; whoever takes such a "
-        f"match for the person is right with a probability of {_link(alone)}."
+        f"About {_between(alone.people)} of them look like a record that is alone in the table. Someone who takes such "
+        f"a match for the person is right with a probability of {_link(alone)}."
     )
     stand = f"{counted(records, 'record stands', 'records stand')} for about {_people(sampled.people)}."
     said = [f"{stand} {links if alone.classes else 'No record is alone in the table.'}"]
