@@ -105,18 +105,25 @@ def _measured(what: str, table: Path, folder: Path, engine: Any) -> dict[str, An
     wall, after = time.perf_counter() - wall, _seconds()
     cpu = sum(used - before.get(process, 0.0) for process, used in after.items())
     new = [one for stage, one in _stages(engine).items() if stage not in known]
-    (peak,) = (line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line)
+    peak, own = (_memory(name) for name in ("VmHWM", "RssAnon"))
     return {
         "cpu": cpu,
         "wall": wall,
         "load": load,
-        "driver_peak": int(peak) * 1024,
+        "driver_peak": peak,
+        "driver_own": own,
         "stages": len(new),
         "closure": max(closures, default=0),
         "note": max(notes, default=0),
         **{name: sum(one[name] for one in new) for name in ("input_rows", "shuffled", "to_driver", "java_cpu")},
         "each": [list(one.values()) for one in new],
     }
+
+
+def _memory(name: str) -> int:
+    """What Linux says about the memory of this process, in bytes."""
+    (found,) = (line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if name in line)
+    return int(found) * 1024
 
 
 def _seconds() -> dict[int, float]:

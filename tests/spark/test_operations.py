@@ -136,6 +136,10 @@ def test_rows_are_counted(engine: SparkEngine, one_file: Path, table: pa.Table, 
     assert parts is not None
     assert sum(parts[COUNT].to_pylist()) == N_ROWS
     assert engine.count(mapped, ["part"], most=6) is None
+    times = engine.count(source, ["sex"], times="age")
+    assert times is not None
+    ages = table.group_by("sex").aggregate([("age", "sum")]).rename_columns(["sex", COUNT])
+    assert sorted(map(repr, times.to_pylist())) == sorted(map(repr, ages.to_pylist()))
 
 
 def test_a_sample_is_that_of_the_local_engine(engine: SparkEngine, one_file: Path) -> None:

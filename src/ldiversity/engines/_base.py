@@ -57,11 +57,13 @@ class Engine(ABC):
         """The rows of a table in their order, for steps that need all of them in one place."""
 
     @abstractmethod
-    def count(self, source: Source | Rows, by: Sequence[str], *, most: int | None = None) -> pa.Table | None:
+    def count(
+        self, source: Source | Rows, by: Sequence[str], *, times: str | None = None, most: int | None = None
+    ) -> pa.Table | None:
         """How many rows have each combination of values: the columns `by`, and `COUNT`; in no particular order.
 
         None when there are more than `most` combinations, which would fill the memory. A missing value counts as a
-        value.
+        value. `times` is the column that says how many rows a row stands for, where rows were counted before.
         """
 
     @abstractmethod

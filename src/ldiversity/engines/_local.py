@@ -89,20 +89,24 @@ class LocalEngine(Engine):
             self._fitting[source] = min(self.chunk_rows, self.memory.chunk_rows(width, self.workers))
         return self._fitting[source]
 
-    def count(self, source: Source | Rows, by: Sequence[str], *, most: int | None = None) -> pa.Table | None:
+    def count(
+        self, source: Source | Rows, by: Sequence[str], *, times: str | None = None, most: int | None = None
+    ) -> pa.Table | None:
         """How many rows have each combination of values; memory grows with the combinations."""
         names = list(by)
+        columns = names if times is None else [*names, times]
         if isinstance(source, Rows):
-            types, batches = source.schema, (batch.select(names) for batch in source)
-        elif len(names) == 1:  # read without decoding where that is cheaper
+            types, batches = source.schema, (batch.select(columns) for batch in source)
+        elif len(columns) == 1:  # read without decoding where that is cheaper
             return count_values(source, names[0], most, chunk_rows=self.chunk_rows)
         else:
-            types = pa.schema([(name, source.columns[name]) for name in names])
-            batches = (rows.cells for rows in self.rows(source, names))
+            types = pa.schema([(name, source.columns[name]) for name in columns])
+            batches = (rows.cells for rows in self.rows(source, columns))
         total: pa.Table | None = None
         waiting: list[pa.Table] = []
         for batch in batches:
-            counted = pa.Table.from_batches([batch]).group_by(names).aggregate([([], "count_all")])
+            how = ([], "count_all") if times is None else (times, "sum")
+            counted = pa.Table.from_batches([batch]).group_by(names).aggregate([how])
             waiting.append(counted.rename_columns([*names, COUNT]))
             # Added up only when there is as much to add, so that the time does not grow with the square of the rows.
             if sum(one.num_rows for one in waiting) >= (0 if total is None else total.num_rows):

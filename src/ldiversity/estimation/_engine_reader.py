@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ldiversity.engines import Engine, LocalEngine, Part, Secrets, choose_engine, task_for_each
 from ldiversity.errors import InternalError
 from ldiversity.estimation._readers import ClassCoder, Counter, LocalReader, Look, Reader
 from ldiversity.estimation._seen import gather
-from ldiversity.estimation._words import Tally
+from ldiversity.estimation._words import in_order
 from ldiversity.release import ReleaseParts
-from ldiversity.tables import COUNT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,8 +30,6 @@ EngineLike: TypeAlias = Engine | str | None
 
 _TIMES: Final = "times"
 _PART_ROWS: Final = 1_000_000
-_SPARE: Final = 4
-"""A combination may come from several parts with several numbers of rows."""
 
 
 def reader_for(
@@ -76,15 +72,9 @@ class EngineReader(Reader):
     def count(self, counter: Counter, most: int) -> pa.Table | None:
         """How many rows have each combination of digits, by one grouping on the engine."""
         names = counter.digits.names
-        found = self.engine.count(
-            self._in_parts(_CountParts(self.parts, self.attribute, counter)), [*names, _TIMES], most=_SPARE * most
-        )
-        if found is None:
-            return None
-        tally = Tally(names, most)
-        times = pc.multiply(found[_TIMES], found[COUNT])
-        tally.add(found.select(names).append_column(COUNT, times))
-        return tally.result()
+        rows = self._in_parts(_CountParts(self.parts, self.attribute, counter))
+        found = self.engine.count(rows, names, times=_TIMES, most=most)
+        return None if found is None else in_order(found, names)
 
     def code(self, coder: ClassCoder) -> Iterator[pa.RecordBatch]:
         """Rows that have a class as numbers, as they come from workers."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ldiversity.tables import COUNT
 
-__all__ = ["Digits", "Tally"]
+__all__ = ["Digits", "Tally", "in_order"]
 
 _MOST: Final = 1 << 62
 _FEW: Final = 1 << 16
@@ -117,7 +117,7 @@ class Tally:
             return None
         if not self._parts:
             return pa.table({name: pa.array([], pa.int64()) for name in [*self._names, COUNT]})
-        return self._parts[0].sort_by([(name, "ascending") for name in self._names])
+        return in_order(self._parts[0], self._names)
 
     def _sum(self) -> None:
         if not self._waiting:
@@ -125,3 +125,16 @@ class Tally:
         summed = pa.concat_tables(self._parts).group_by(self._names).aggregate([(COUNT, "sum")])
         self._parts = [summed.rename_columns([*self._names, COUNT])]
         self._summed, self._waiting = summed.num_rows, 0
+
+
+def in_order(counted: pa.Table, names: Sequence[str]) -> pa.Table:
+    """Counted rows by their words, ascending.
+
+    Examples
+    --------
+    >>> in_order(pa.table({"x": [2, 1], COUNT: [5, 6]}), ["x"])[COUNT].to_pylist()
+    [6, 5]
+    """
+    # By numpy: a sort of Arrow loads its engine of queries, and a driver of a cluster has little memory to spare.
+    order = np.lexsort([counted[name].to_numpy() for name in reversed(names)])
+    return counted.take(pa.array(order))

@@ -41,6 +41,7 @@ class CountOut:
 
     by: tuple[str, ...]
     types: tuple[pa.DataType, ...]
+    times: str | None = None
 
     @property
     def schema(self) -> pa.Schema:
@@ -53,8 +54,9 @@ class CountOut:
         names, held, n_held = list(self.by), list[pa.Table](), 0
         for piece in pieces:
             if isinstance(piece, Piece):
-                cells = pa.table(piece.cells.select(names))
-                counted = cells.group_by(names, use_threads=False).aggregate([([], "count_all")])
+                cells = pa.table(piece.cells.select(names if self.times is None else [*names, self.times]))
+                how = ([], "count_all") if self.times is None else (self.times, "sum")
+                counted = cells.group_by(names, use_threads=False).aggregate([how])
                 held.append(counted.rename_columns([*names, COUNT]))
                 n_held += counted.num_rows
             if n_held > _COMPACT_ROWS:

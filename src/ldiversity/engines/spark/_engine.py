@@ -113,16 +113,18 @@ class SparkEngine(Engine):
             numbered = places_of(piece.cells)
             yield NumberedBatch(numbered.cells, places=numbered.places)
 
-    def count(self, source: Source | Rows, by: Sequence[str], *, most: int | None = None) -> pa.Table | None:
+    def count(
+        self, source: Source | Rows, by: Sequence[str], *, times: str | None = None, most: int | None = None
+    ) -> pa.Table | None:
         """How many rows have each combination of values, by one grouping on the cluster."""
         names = tuple(by)
-        if isinstance(source, SparkSource):
+        if isinstance(source, SparkSource) and times is None:
             plain = source.plain_frame(list(names))
             if plain is not None:
                 types = tuple(source.columns[name] for name in names)
                 return self.run(lambda: count_columns(plain, names, types, most))
-        rows = self._spark_rows(source, names)
-        out = CountOut(names, tuple(rows.schema.field(name).type for name in names))
+        rows = self._spark_rows(source, names if times is None else (*names, times))
+        out = CountOut(names, tuple(rows.schema.field(name).type for name in names), times)
         frame = self._frame(rows, out=out)
         return self.run(lambda: add_up(frame, out, self.seal, most))
 
