@@ -191,10 +191,12 @@ def count(
     """Count the sensitive values on each side of each cut; the sides of cut i start at ``firsts[i]``."""
     sides = np.full(n_ranks, -1, dtype=np.int64)
     for i in range(starts.shape[0]):
-        k, kind, taken, found = columns[i], cuts[i, 0], 0, 0
+        # Numbers, not a row of `cuts`: counting the references to a row takes ten times as long as the rest.
+        k, kind, mark, most, taken, found = columns[i], cuts[i, 0], cuts[i, 1], cuts[i, 2], 0, 0
+        first = firsts[i]
         for r in range(starts[i], ends[i]):
-            side, taken, found = _side(rows[r, k], k, kind, cuts[i], taken, found, offsets, leaves, levels, sides)
-            counts[firsts[i] + side, rows[r, sensitive]] += 1
+            side, taken, found = _side(rows[r, k], k, kind, mark, most, taken, found, offsets, leaves, levels, sides)
+            counts[first + side, rows[r, sensitive]] += 1
         if kind == CHILDREN:
             _forget(rows, starts[i], ends[i], k, cuts[i, 1], offsets, leaves, levels, sides)
 
@@ -217,21 +219,26 @@ def cut(
 ) -> None:
     """Write each node to its place in `parted`, side by side, rows in order; `bounds` gets the ends of the sides."""
     sides = np.full(n_ranks, -1, dtype=np.int64)
-    most = 2
+    widest = 2
     for i in range(starts.shape[0]):
-        most = max(most, cuts[i, 3])
-    filled = np.zeros(most, dtype=np.int64)
+        widest = max(widest, cuts[i, 3])
+    filled = np.zeros(widest, dtype=np.int64)
+    width = rows.shape[1]
     for i in range(starts.shape[0]):
-        k, kind, parts = columns[i], cuts[i, 0], cuts[i, 3]
-        filled[:parts] = 0
+        k, kind, mark, most, parts = columns[i], cuts[i, 0], cuts[i, 1], cuts[i, 2], cuts[i, 3]
+        for side in range(parts):
+            filled[side] = 0
         found = 0
         for writing in range(2):  # the first round counts; two separate loops would take longer to compile
             taken = 0
             for r in range(starts[i], ends[i]):
-                side, taken, found = _side(rows[r, k], k, kind, cuts[i], taken, found, offsets, leaves, levels, sides)
+                side, taken, found = _side(
+                    rows[r, k], k, kind, mark, most, taken, found, offsets, leaves, levels, sides
+                )
                 if writing:
-                    for column in range(rows.shape[1]):
-                        parted[filled[side], column] = rows[r, column]
+                    row = filled[side]
+                    for column in range(width):
+                        parted[row, column] = rows[r, column]
                 filled[side] += 1
             if not writing:
                 place = places[i]
@@ -248,7 +255,8 @@ def _side(
     rank: int,
     k: int,
     kind: int,
-    where: Ints,
+    mark: int,
+    most: int,
     taken: int,
     found: int,
     offsets: Ints,
@@ -258,12 +266,12 @@ def _side(
 ) -> tuple[int, int, int]:
     """Return the side of a record; children are numbered in the order in which they first occur."""
     if kind == THRESHOLD:
-        return (0 if rank <= where[1] else 1), taken, found
+        return (0 if rank <= mark else 1), taken, found
     if kind == HALVES:
-        if rank == where[1]:
-            return (0 if taken < where[2] else 1), taken + 1, found
-        return (0 if rank < where[1] else 1), taken, found
-    child = leaves[offsets[k] + rank * levels[k] + where[1], 0]
+        if rank == mark:
+            return (0 if taken < most else 1), taken + 1, found
+        return (0 if rank < mark else 1), taken, found
+    child = leaves[offsets[k] + rank * levels[k] + mark, 0]
     if sides[child] < 0:
         sides[child] = found
         found += 1
