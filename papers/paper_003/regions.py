@@ -4,11 +4,14 @@ Mondrian cuts the space of the quasi-identifiers. As first published, a class sh
 it. This library shows the least box that holds the records of the class, which is smaller. The cuts are found again
 from the classes: a cut goes through no class, and of those the one is taken that Mondrian tries first, on the column in
 which the records differ most, and next to their median.
+
+Cuts that are found again need not be those that were made. So a plain Mondrian, whose cuts are known, is beside it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -18,7 +21,7 @@ import ldiversity as ld
 from ldiversity.base.arrays import FloatArray
 from ldiversity.methods import CategoryColumn, CodedTable, NumberColumn, Partition, QuasiColumn
 
-__all__ = ["cut_loss"]
+__all__ = ["cut_loss", "plain_cut_loss"]
 
 _NEAR_MIDDLE: Final = 0.25
 """A cut that leaves less than this share of the records on one side is made only where there is no other."""
@@ -42,6 +45,67 @@ def cut_loss(table: CodedTable, partition: Partition) -> float:
     return float((losses.mean(axis=0) * partition.sizes).sum() / partition.sizes.sum())
 
 
+def plain_cut_loss(table: CodedTable, l: int) -> float:
+    """The same of a plain Mondrian, which cuts at medians while both sides have at least l distinct values.
+
+    It tries columns in the order of what a region that just holds the records would lose in them, the greatest first.
+
+    Parameters
+    ----------
+    table, l
+        What is cut, and how many distinct sensitive values each class has at least.
+    """
+    axes = [_axis(column) for column in table.quasi]
+    places, values = np.stack([axis.places for axis in axes]), table.sensitive[0].codes
+    total = 0.0
+    pending = [(np.arange(table.n_rows), _whole(axes))]
+    while pending:
+        rows, region = pending.pop()
+        cut = _median_cut(axes, places[:, rows], values[rows], l)
+        if cut is None:
+            losses = [float(axis.loss(*ends)) for axis, ends in zip(axes, region, strict=True)]
+            total += float(np.mean(losses)) * len(rows)
+            continue
+        column, end = cut
+        below = places[column, rows] <= end
+        first, second = _divided(axes, region, column, end)
+        pending += [(rows[below], first), (rows[~below], second)]
+    return total / table.n_rows
+
+
+def _median_cut(axes: list[_Axis], places: FloatArray, values: NDArray[np.integer], l: int) -> tuple[int, float] | None:
+    """The column to cut, and the last place below the cut; None where no column can be cut."""
+    low, high = places.min(axis=1), places.max(axis=1)
+    spans = np.array([float(axis.loss(*ends)) for axis, *ends in zip(axes, low, high, strict=True)])
+    for column in np.argsort(-spans, kind="stable").tolist():
+        own = places[column]
+        if low[column] == high[column]:
+            continue
+        end = float(np.partition(own, (len(own) - 1) // 2)[(len(own) - 1) // 2])
+        if end == high[column]:
+            end = float(own[own < end].max())
+        below = own <= end
+        if min(len(np.unique(values[below])), len(np.unique(values[~below]))) >= l:
+            return column, end
+    return None
+
+
+def _whole(axes: list[_Axis]) -> FloatArray:
+    """The whole space, shape (columns, 2): of numbers those that occur, and all categories."""
+    ends = [
+        (0, len(axis.nodes) - 1) if axis.nodes is not None else (axis.places.min(), axis.places.max()) for axis in axes
+    ]
+    return np.array(ends, dtype=np.float64)
+
+
+def _divided(axes: list[_Axis], region: FloatArray, column: int, end: float) -> tuple[FloatArray, FloatArray]:
+    """Both sides of a cut behind the place `end`: the numbers above it, or the next category."""
+    first, second = region.copy(), region.copy()
+    first[column, 1] = end
+    second[column, 0] = end if axes[column].nodes is None else end + 1
+    return first, second
+
+
 @dataclass(frozen=True, eq=False)
 class _Axis:
     """The place of each record on a column; categories are in the order of their tree."""
@@ -51,12 +115,15 @@ class _Axis:
     """Shape (leaves, levels), in the order of the tree; None for numbers."""
     costs: FloatArray | None = None
 
+    @cached_property
+    def _span(self) -> float:
+        return float(np.ptp(self.places)) or 1.0
+
     def loss(self, low: FloatArray, high: FloatArray) -> FloatArray:
         """The loss of regions from `low` to `high`."""
         if self.nodes is None or self.costs is None:
-            span = np.ptp(self.places)
-            return np.asarray((high - low) / (span or 1.0))
-        first, last = low.astype(np.int64), high.astype(np.int64)
+            return np.asarray((high - low) / self._span)
+        first, last = np.asarray(low, dtype=np.int64), np.asarray(high, dtype=np.int64)
         level = (self.nodes[first] != self.nodes[last]).sum(axis=-1)  # of the node above both ends
         return np.asarray(self.costs[first, level])
 
@@ -81,11 +148,7 @@ class _Cutter:
     def regions(self) -> FloatArray:
         """The region of each class, shape (classes, columns, 2)."""
         found = np.empty((*self.low.shape, 2))
-        whole = np.array([(axis.places.min(), axis.places.max()) for axis in self.axes])
-        for place, axis in enumerate(self.axes):
-            if axis.nodes is not None:  # all categories, whether they occur or not
-                whole[place] = (0, len(axis.nodes) - 1)
-        pending = [(np.arange(len(self.low)), whole)]
+        pending = [(np.arange(len(self.low)), _whole(self.axes))]
         while pending:
             classes, region = pending.pop()
             if len(classes) == 1:
@@ -94,10 +157,7 @@ class _Cutter:
             column, left = self._choose(classes)
             one, other = classes[left], classes[~left]
             end = self.high[one, column].max()
-            first, second = region.copy(), region.copy()
-            first[column, 1] = end
-            # The numbers above the cut, or the next category.
-            second[column, 0] = end if self.axes[column].nodes is None else end + 1
+            first, second = _divided(self.axes, region, column, float(end))
             pending += [(one, first), (other, second)]
         return found
 

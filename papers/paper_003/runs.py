@@ -14,21 +14,24 @@ from ldiversity.methods import Grouping, GroupingMethod, GroupingRun
 from papers.exhibits import Setting
 from papers.paper_002.runs import least_time
 from papers.paper_003.data import Tables, measure, read_tables
-from papers.paper_003.regions import cut_loss
+from papers.paper_003.regions import cut_loss, plain_cut_loss
 
-__all__ = ["CUT", "EFFORT", "METHODS", "NEAR", "PUBLISHED", "column", "run_methods"]
+__all__ = ["CUT", "EFFORT", "METHODS", "NEAR", "PLAIN", "PUBLISHED", "column", "run_methods"]
 
 PUBLISHED: Final = "BSGI, published"
 NEAR: Final = "BSGI, ours"
 EFFORT: Final = "BSGI, ours with effort"
 CUT: Final = "loss, regions of cuts"
+PLAIN: Final = "loss, regions of cuts at medians"
+
+_DISTINCT: Final = "Mondrian, distinct"
 
 METHODS: Final[Mapping[str, Callable[[int], GroupingMethod]]] = MappingProxyType(
     {
         PUBLISHED: lambda l: ld.BSGI(l, "paper"),
         NEAR: lambda l: ld.BSGI(l, effort=0),
         EFFORT: ld.BSGI,
-        "Mondrian, distinct": lambda l: ld.Mondrian(model=f"distinct:{l}"),
+        _DISTINCT: lambda l: ld.Mondrian(model=f"distinct:{l}"),
         "Mondrian, entropy": lambda l: ld.Mondrian(model=f"entropy:{l}"),
         "Mondrian, frequency": lambda l: ld.Mondrian(l=l),
         "Incognito, distinct": lambda l: ld.Incognito(model=f"distinct:{l}"),
@@ -58,9 +61,9 @@ def run_methods(setting: Setting) -> pa.Table:
     """Measure every method for every l: one row each.
 
     Columns: ``method``, ``l``, ``records``, ``classes``, ``average size``, ``discernibility``, ``loss`` with tight
-    boxes and, of Mondrian, with the regions that its cuts leave, ``greatest share`` and ``mean share`` of one value in
-    a class, ``seconds`` of processor time, the least of the repetitions, and ``time``, the same in units of the
-    published BSGI's at l = 2.
+    boxes and, of Mondrian, with the regions that its cuts leave and with those of a plain one, ``greatest share`` and
+    ``mean share`` of one value in a class, ``seconds`` of processor time, the least of the repetitions, and ``time``,
+    the same in units of the published BSGI's at l = 2.
     """
     scale = _QUICK if setting.quick else _FULL
     tables = read_tables(setting, scale.rows)
@@ -84,6 +87,7 @@ def run_methods(setting: Setting) -> pa.Table:
                     "discernibility": found.discernibility,
                     "loss": found.loss,
                     CUT: cut_loss(tables.plain, grouping.partitions[0]) if name.startswith("Mondrian") else None,
+                    PLAIN: plain_cut_loss(tables.plain, l) if name == _DISTINCT else None,
                     "greatest share": found.greatest_share,
                     "mean share": found.mean_share,
                     "time": seconds / unit,

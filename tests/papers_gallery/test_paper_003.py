@@ -27,8 +27,8 @@ from ldiversity.pictures._figures import style
 from ldiversity.schema import Domain
 from papers import Setting, Verdict
 from papers.paper_003.data import WIDTHS, Tables, describe_table, measure, read_tables
-from papers.paper_003.regions import cut_loss
-from papers.paper_003.runs import CUT, EFFORT, METHODS, NEAR, PUBLISHED, column
+from papers.paper_003.regions import cut_loss, plain_cut_loss
+from papers.paper_003.runs import CUT, EFFORT, METHODS, NEAR, PLAIN, PUBLISHED, column
 from papers.paper_003.study import Paper003, make_exhibits
 from papers.paper_003.verdicts import (
     PRINTED_SIZES,
@@ -54,6 +54,7 @@ def row(method: str, l: int) -> dict[str, str | int | float | None]:
     return {
         "method": method, "l": l, "records": RECORDS, "classes": int(RECORDS / size), "average size": size,
         "discernibility": RECORDS * size, "loss": loss, CUT: loss if kind == "Mondrian" else None,
+        PLAIN: loss if method == "Mondrian, distinct" else None,
         "greatest share": 0.9 if "distinct" in method else 1 / l,
         "mean share": 0.4, "time": {"BSGI": 1.0, "Mondrian": 3.0, "Incognito": 1000.0}[kind],
         "seconds": {"BSGI": 0.2, "Mondrian": 0.6, "Incognito": 200.0}[kind],
@@ -146,6 +147,15 @@ def test_the_loss_is_judged_by_regions_of_cuts_and_tight_boxes_stand_beside(as_p
     assert figure.startswith("BSGI / Mondrian: 0.70, 0.70")
     assert "7.00, 7.00 with tight boxes" in figure
     assert judge_loss(changed(as_printed, "Mondrian", CUT, 0.1))[0] == "differs"
+
+
+def test_a_plain_mondrian_stands_beside_and_a_disagreement_is_told(as_printed: pa.Table) -> None:
+    assert "The two say the same about who loses less." in judge_loss(as_printed).words
+
+    words = judge_loss(changed(as_printed, "Mondrian", PLAIN, 0.5)).words
+
+    assert "whose cuts are known, it is 1.40, 1.40" in words
+    assert "The two disagree about who loses less at l=2, 3, 4, 5, 6, 7 alone." in words
 
 
 def test_the_time_of_effort_is_said(as_printed: pa.Table) -> None:
@@ -295,6 +305,15 @@ def test_regions_of_cuts_narrow_with_every_cut() -> None:
 
     # Cut by age (or by sex), and each side by the other: every class has one sex, and reaches up or down to a cut.
     assert cut_loss(table, classes(0, 1, 2, 3)) == pytest.approx((0 + 0 + 1 + 1) / 2 / 4)
+
+
+def test_regions_of_a_plain_mondrian_end_at_medians() -> None:
+    table = coded([20, 22, 40, 60], [0, 0, 0, 0])
+    diseases = SensitiveColumn("disease", np.array([0, 1, 0, 1], dtype=np.int32), Domain(("flu", "cold")))
+
+    # The median of the ages is 22; neither side has two diseases twice, and so neither is cut again.
+    assert plain_cut_loss(CodedTable(table.quasi, (diseases,)), 2) == pytest.approx((1 / 20 + 19 / 20 + 2) / 4)
+    assert plain_cut_loss(table, 2) == pytest.approx(1.0)  # all have the same disease
 
 
 def test_without_a_cut_everything_is_lost_and_tight_boxes_never_lose_more(tables: Tables) -> None:

@@ -74,7 +74,8 @@ def likelihood_errors(cells: CellData, counts: FloatArray, asked: Asked) -> Erro
 
 
 def _are_large(cells: CellData, asked: Asked) -> np.ndarray:
-    # Where the true value may be missing from its set, nobody has measured how often these intervals hold.
+    # Where the true value may be missing from its set, the likelihood is far flatter. Values without records get counts
+    # then that the frequent ones lack, and intervals around those hold too rarely in skewed cells of any size.
     missing = any(mechanism.epsilon is not None for mechanism in cells.mechanisms)
     if missing or not cells.has_sets or cells.n_values > VALUE_LIMIT:
         return np.zeros(cells.n_cells, dtype=bool)
@@ -122,7 +123,8 @@ class _Curvature:
         apart = self._counts - self._middle
         beyond = np.maximum(np.abs(apart) - _HARMLESS * deviation, 0.0)
         low = np.maximum(self._middle - np.where(apart < 0, beyond, 0.0) - reach, 0.0)
-        # Counts near zero are skewed like a Poisson variable of their mean and variance (Cornish and Fisher's term).
+        # Counts near zero are skewed like a Poisson variable of their mean and variance (Cornish and Fisher's term). It
+        # would raise lower limits, too. But values without records are estimated too high, and would be missed often.
         skewness = np.minimum(deviation / self._most, _MOST_SKEWED)
         reach += max(z**2 - 1, 0.0) / 6 * skewness * deviation
         high = np.minimum(self._middle + np.where(apart > 0, beyond, 0.0) + reach, published)
