@@ -4,6 +4,9 @@ Usage: LDIVERSITY_DATA=<folder with adult.csv.gz and census_income_kdd.csv.gz> p
 
 Each table is published many times. Figures are about cells with at least ten records per value. Classes of values
 follow from the true share in the cell: zero, rare (below 2 %), common. Standard errors of coverages are over releases.
+Some coverages are just below their upper limit, so that noise alone would carry them across it. They break it when they
+are above it by more than two standard errors, as one that is at the limit is in 2 % of runs. The lower limit has no
+such allowance.
 
 Coverage of rare values and of those without records has no upper limit: where an interval begins at 0, the true count
 can be missed on one side only, and not at all if it is within two standard errors of zero. The share of intervals that
@@ -24,7 +27,7 @@ from _measure import Result
 
 import ldiversity as ld
 
-TIMES: Final = {"Census-Income": 20, "Adult": 80}
+TIMES: Final = {"Census-Income": 20, "Adult": 160}
 RARE: Final = 0.02
 WIDTHS: Final = {("Census-Income", 3): 0.75, ("Census-Income", 5): 0.82}
 LEAST, MOST = 0.93, 0.97
@@ -101,8 +104,8 @@ def _figures(study: Study, l: int, kind: str, d: int) -> list[Result]:
     by_class = "; ".join(f"{each} {one}" for each, one in coverage.items())
     return [
         Result(f"{name}: coverage of the worst class", worst, LEAST, "", by_class, at_least=True),
-        Result(f"{name}: coverage of all", coverage["all"].held, MOST, "", f"+- {coverage['all'].noise:.4f}"),
-        Result(f"{name}: coverage of common", coverage["common"].held, MOST, "", f"+- {coverage['common'].noise:.4f}"),
+        coverage["all"].at_most(MOST, f"{name}: coverage of all"),
+        coverage["common"].at_most(MOST, f"{name}: coverage of common values"),
         Result(f"{name}: width / linear", width.sum() / before.sum(), WIDTHS.get((study.name, l), 1), "x"),
         Result(f"{name}: stated / actual error", error, 0.85, "x", at_least=True),
         Result(f"{name}: stated / actual error", error, 1.2, "x"),
@@ -123,6 +126,11 @@ class Coverage:
         by_release = np.array([own[which].mean() for own, which in zip(held, chosen, strict=True)])
         noise = by_release.std(ddof=1) / np.sqrt(len(by_release))
         return cls(float(held[chosen].mean()), float(noise), float(at_zero[chosen].mean()))
+
+    def at_most(self, limit: float, name: str) -> Result:
+        """Whether the share is at most `limit`, as far as its noise lets tell."""
+        allowed = f"{self.held:.4f} +- {self.noise:.4f}"
+        return Result(f"{name}, less two standard errors", self.held - 2 * self.noise, limit, "", allowed)
 
     def __str__(self) -> str:
         return f"{self.held:.3f} +- {self.noise:.3f} ({self.at_zero:.0%} begin at 0)"

@@ -151,6 +151,8 @@ def value_factors(domain: Domain, values: ValuesLike) -> FloatArray:
             f"must name values among {name_some(map(label_text, domain.values))}",
             got=name_some(wrong),
         )
+    if len(set(codes)) < len(codes):
+        raise ParameterError("Estimate", "value", "must name each value once")
     factors = np.zeros(len(domain))
     factors[codes] = 1.0
     return factors

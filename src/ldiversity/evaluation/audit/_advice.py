@@ -91,18 +91,26 @@ def advise(
     return _Search(seen, models, texts, ("ldiversity", "anonymize", "TABLE", *roles), largest).advice()
 
 
-def advise_sample(seen: AttackerView, sampled: Sampled | None) -> Advice | None:
-    """Say what to do where a model fails against the population that a sample was drawn from; else None."""
+def advise_sample(seen: AttackerView, asked: Sequence[Asked], sampled: Sampled | None) -> Advice | None:
+    """Say what to do where a model fails against the population that a sample was drawn from; else None.
+
+    Of the models that were `asked` for, those that fail in the table alone are named, too.
+    """
     if sampled is None or sampled.passed:
         return None
     failing = dict.fromkeys(one.model.text for one in sampled.asked if not one.verdict.passed)
-    return Advice(
+    others = dict.fromkeys(one.model.text for one in asked if not one.verdict.passed and one.model.text not in failing)
+    text = (
         f"{name_some(failing)} must hold against the shares of the population, which people may know, but no method "
         "here groups records by them. Publish coarser quasi-identifiers, or ask for a model that looks at a class "
-        "alone, such as frequency.",
-        (),
-        _largest_l(seen),
+        "alone, such as frequency."
     )
+    if others:
+        text += (
+            f" In the table itself, {name_some(others)} must hold and does not: an audit without weights that asks for "
+            "no other model says what to do about it."
+        )
+    return Advice(text, (), _largest_l(seen))
 
 
 def _advise_release(failing: Sequence[Asked], risk: Recognized, confirmed: Sequence[Confirmed]) -> Advice:

@@ -212,7 +212,7 @@ def _answer(
         attribute_risk=learned,
         by_class_id=_by_class_id(seen, found),
         verdict=tuple(say(seen, found, risk, learned, told.sampled)),
-        advice=advise_sample(seen, told.sampled) or advise(seen, found, texts, roles, risk),
+        advice=advise_sample(seen, found.asked, told.sampled) or advise(seen, found, texts, roles, risk),
         notes=(
             *seen.notes,
             *_notes(seen, release),

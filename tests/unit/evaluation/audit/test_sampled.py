@@ -70,6 +70,19 @@ def test_what_holds_against_the_table_must_hold_against_its_population() -> None
     assert "shares of the population" in found.advice.text
 
 
+def test_the_advice_names_all_models_that_fail_and_where() -> None:
+    table = pa.table({"age": [30, 30, 40, 40], "disease": ["flu", "cut"] * 2, "w": [9, 1, 9, 1]})
+    models = ["t-closeness:0.1", "k-anonymity:3", "beta-likeness:0.5", "distinct:2"]
+
+    found = ld.audit(table, quasi="age", sensitive="disease", models=models, weights="w")
+
+    people, records = found.advice.text.split(" In the table itself, ")
+    assert people.startswith("'t-closeness:0.1', 'beta-likeness:0.5' must hold against")
+    assert records.startswith("'k-anonymity:3' must hold and does not")
+    assert "distinct" not in found.advice.text
+    assert not ld.audit(table, quasi="age", sensitive="disease", models=["k-anonymity:3"]).passed
+
+
 def test_equal_weights_change_no_model() -> None:
     table = ld.datasets.patients(300, seed=5).append_column("w", pa.array([7] * 300))
 

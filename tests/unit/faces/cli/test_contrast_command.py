@@ -45,6 +45,7 @@ def test_a_group_may_name_some_of_the_columns(facts: Facts, release: Path) -> No
         (["--first", "male", "--second", "male", *ASTHMA], "must have no cell in common"),
         (["--first", "female", "--first", "1", "--second", "male", *ASTHMA], "a label for each of 'sex'"),
         (["--first", "female", "--second", "male"], "Name a value"),
+        (["--first", "female", "--second", "male", *ASTHMA, *ASTHMA], "must name each value once"),
         (["--first", "female", *ASTHMA], "--second"),
         (["--first", "sex=female", "--first", "sex=male", "--second", "male", *ASTHMA], "several for 'sex'"),
         (["--first", "sex=female", "--first", "age=1", "--second", "male", *ASTHMA], "COLUMN=LABEL: sex"),

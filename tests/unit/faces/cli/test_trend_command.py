@@ -43,6 +43,7 @@ def test_shares_of_several_values_are_added_up(facts: Facts, release: Path, late
     ("words", "said"),
     [
         (["--value", "nothing"], "must name values among"),
+        (["--value", "R21 asthma", "--value", "R21 asthma"], "must name each value once"),
         ([], "has no numbers"),
         (["--value", "R21 asthma", "--sensitive", "diseas"], "Did you mean 'disease'?"),
     ],
