@@ -23,6 +23,7 @@ _MOST_VALUES: Final = 1 << 17
 """A column with more different cells is not numbered: each batch would look for its cells among all of them."""
 
 _MOST_PLACES: Final = 1 << 24
+_SHORT_RANGE: Final = 1 << 16
 
 _Keys = NDArray[np.int64]
 
@@ -36,6 +37,8 @@ class PackedCounts:
         The columns.
     merge_rows
         So many rows wait before they are merged; twice as many as there are combinations, if that is more.
+    spacious
+        Whether a place for every number that may occur may be held all the time: up to 32 bytes for each row.
 
     Examples
     --------
@@ -47,12 +50,13 @@ class PackedCounts:
     (['f', 'm'], [1, 2])
     """
 
-    def __init__(self, names: Sequence[str], merge_rows: int = 1 << 20) -> None:
-        self._names, self._merge_rows = list(names), merge_rows
+    def __init__(self, names: Sequence[str], merge_rows: int = 1 << 20, *, spacious: bool = False) -> None:
+        self._names, self._merge_rows, self._spacious = list(names), merge_rows, spacious
         self._columns: list[_Column] = []
         self._bits: list[int] = []
         self._keys: _Keys = np.zeros(0, dtype=np.int64)
         self._counts: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        self._places: NDArray[np.int64] | None = None
         self._waiting: list[_Keys] = []
         self._n_waiting = 0
 
@@ -76,16 +80,17 @@ class PackedCounts:
     @property
     def n_merged(self) -> int:
         """How many different combinations were there when they were last merged."""
-        return len(self._keys)
+        return len(self._keys) if self._places is None else int(np.count_nonzero(self._places))
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing was counted."""
-        return not len(self._keys) and not self._n_waiting
+        return not len(self._keys) and not self._n_waiting and self._places is None
 
     def result(self) -> tuple[pa.Table, NDArray[np.int64]]:
         """One row per combination, in the order of their cells, and how often each occurs."""
         self._merge()
+        self._gather()
         codes = _unpacked(self._keys, self._bits)
         ranked = np.zeros(len(self._keys), dtype=np.int64)
         for bits, column, numbers in zip(self._bits, self._columns, codes, strict=True):
@@ -102,6 +107,7 @@ class PackedCounts:
         elif any(new > old for new, old in zip(needed, self._bits, strict=True)):
             wider = [max(new, old) for new, old in zip(needed, self._bits, strict=True)]
             if sum(wider) <= _MOST_BITS:
+                self._gather()
                 self._keys = _repacked(self._keys, self._bits, wider)
                 self._waiting = [_repacked(keys, self._bits, wider) for keys in self._waiting]
                 self._bits = wider
@@ -117,13 +123,20 @@ class PackedCounts:
         if not self._n_waiting:
             return
         waiting = np.concatenate(self._waiting)
+        self._waiting, self._n_waiting = [], 0
+        if self._places is not None:
+            np.add.at(self._places, waiting, 1)
+            return
         if 0 <= self._dense_rows() <= len(waiting):
-            dense = np.bincount(waiting, minlength=1)
+            dense = np.bincount(waiting, minlength=1 << sum(self._bits) if self._spacious else 1)
+            if self._spacious:
+                dense[self._keys] += self._counts
+                self._places, self._keys, self._counts = dense, self._keys[:0], self._counts[:0]
+                return
             keys = np.flatnonzero(dense)
             counts = dense[keys]
         else:
             keys, counts = np.unique(waiting, return_counts=True)
-        self._waiting, self._n_waiting = [], 0
         places = np.searchsorted(self._keys, keys)
         known = np.zeros(len(keys), dtype=np.bool_)
         inside = places < len(self._keys)
@@ -131,6 +144,12 @@ class PackedCounts:
         self._counts[places[known]] += counts[known]
         self._keys = np.insert(self._keys, places[~known], keys[~known])
         self._counts = np.insert(self._counts, places[~known], counts[~known])
+
+    def _gather(self) -> None:
+        """Hold the numbers that occur alone."""
+        if self._places is not None:
+            self._keys = np.flatnonzero(self._places)
+            self._counts, self._places = self._places[self._keys], None
 
 
 class _Column:
@@ -148,7 +167,7 @@ class _Column:
         """The number of each cell."""
         if pa.types.is_null(cells.type) or not len(cells):  # a batch may have lost all its rows, and has no chunk then
             return np.zeros(len(cells), dtype=np.int64)
-        parts = [self._codes(chunk.dictionary_encode()) for chunk in cells.chunks]
+        parts = [self._codes(_encoded(chunk)) for chunk in cells.chunks]
         return np.concatenate(parts) if len(parts) != 1 else parts[0]
 
     def _codes(self, coded: pa.DictionaryArray) -> NDArray[np.int64]:
@@ -176,10 +195,27 @@ class _Column:
         """The cells of these numbers."""
         if pa.types.is_null(self._kind):
             return pa.nulls(len(codes))
-        indices = pa.array(codes - 1, pa.int32(), mask=codes == 0)
+        missing = codes == 0
+        indices = pa.array((codes - 1).astype(np.int32), mask=missing if missing.any() else None)
         if pa.types.is_dictionary(self._kind) or pa.types.is_string(self._kind):  # texts need not be written out
             return pa.DictionaryArray.from_arrays(indices, self._values)
         return self._values.take(indices)
+
+
+def _encoded(cells: pa.Array) -> pa.DictionaryArray:
+    """The different cells, and the place of each cell among them."""
+    if not pa.types.is_integer(cells.type) or cells.type == pa.uint64() or cells.null_count or not len(cells):
+        return cells.dictionary_encode()
+    least, greatest = (int(end.as_py()) for end in pc.min_max(cells).values())
+    if greatest - least >= _SHORT_RANGE:
+        return cells.dictionary_encode()
+    # Integers of a short range need no hashing.
+    offsets = cells.to_numpy().astype(np.int64) - least
+    occurs = np.zeros(greatest - least + 1, dtype=np.bool_)
+    occurs[offsets] = True
+    places = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
+    different = pa.array(np.flatnonzero(occurs) + least, pa.int64()).cast(cells.type)
+    return pa.DictionaryArray.from_arrays(pa.array(places[offsets]), different)
 
 
 def _unpacked(keys: _Keys, bits: Sequence[int]) -> list[NDArray[np.int64]]:

@@ -51,14 +51,14 @@ class Tally:
     [3, 1]
     """
 
-    def __init__(self, names: Sequence[str], merge_cells: int = _MERGE_CELLS) -> None:
+    def __init__(self, names: Sequence[str], merge_cells: int = _MERGE_CELLS, *, spacious: bool = False) -> None:
         self._names = list(names)
         self._merge_cells = merge_cells
         self._merged: pa.Table | None = None
         self._waiting: list[pa.Table] = []
         self._n_waiting = 0
         self._repeated = False
-        self._packed: PackedCounts | None = PackedCounts(self._names, merge_cells)
+        self._packed: PackedCounts | None = PackedCounts(self._names, merge_cells, spacious=spacious)
 
     def add(self, batch: pa.Table) -> None:
         """Count one more batch."""
@@ -147,7 +147,7 @@ class DividedTallies:
         self._names, self._by = [list(some) for some in names], list(by)
         self._budget, self._spill, self._level = budget, spill, level
         merge_cells = _MERGE_CELLS if budget is None else max(1, budget.rows(_BESIDE_BYTES * 2) // len(self._names))
-        self._tallies = [Tally(some, merge_cells) for some in self._names]
+        self._tallies = [Tally(some, merge_cells, spacious=budget is None) for some in self._names]
         self._buckets: list[Buckets] = []
         self._alike = [0.0] * len(self._names)
 

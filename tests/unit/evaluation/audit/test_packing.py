@@ -18,6 +18,7 @@ from ldiversity.evaluation.audit._tally import Tally, counts_of
 KINDS: dict[str, list[Any]] = {
     "text": ["b", "a", "", None, "ä"],
     "whole": [3, -1, None, 2**62, 0],
+    "short": [3, -1, 40, 0, 7],
     "real": [0.5, None, -1e300, 0.0, 7.0],
     "truth": [True, None, False, True, False],
     "day": [dt.date(2020, 2, 29), None, dt.date(1, 1, 1), dt.date(2020, 1, 1), dt.date(1999, 9, 9)],
@@ -44,15 +45,23 @@ def random_batches(names: list[str], sizes: list[int], seed: int) -> list[pa.Tab
     return batches
 
 
-@pytest.mark.parametrize("most_places", [0, 1 << 24], ids=["sorted", "by place"])
+@pytest.mark.parametrize(
+    ("most_places", "spacious"), [(0, False), (1 << 24, False), (1 << 24, True)], ids=["sorted", "by place", "in place"]
+)
 @pytest.mark.parametrize("merge_rows", [1, 10, 1000])
-@pytest.mark.parametrize("names", [["text"], ["whole", "truth"], list(KINDS), ["nothing"]], ids="-".join)
+@pytest.mark.parametrize(
+    "names", [["text"], ["whole", "truth"], ["short", "text"], list(KINDS), ["nothing"]], ids="-".join
+)
 def test_counts_are_those_of_the_slow_way(
-    names: list[str], merge_rows: int, most_places: int, monkeypatch: pytest.MonkeyPatch
+    names: list[str],
+    merge_rows: int,
+    most_places: int,
+    spacious: bool,
+    monkeypatch: pytest.MonkeyPatch,  # noqa: FBT001
 ) -> None:
     monkeypatch.setattr(_packing, "_MOST_PLACES", most_places)
     batches = random_batches(names, [0, 7, 40, 1, 60], seed=merge_rows)
-    packed = PackedCounts(names, merge_rows)
+    packed = PackedCounts(names, merge_rows, spacious=spacious)
 
     assert all(packed.add(batch) for batch in batches)
     rows, counts = packed.result()
