@@ -211,3 +211,31 @@ def test_content_of_texts_does_not_depend_on_how_they_come(one: list[str | None]
 
     assert all(contents[0].differences(content) == [] for content in contents[:-1])
     assert (contents[0].differences(contents[-1]) == []) == (one == other)
+
+
+@given(st.lists(st.none() | st.integers(-3, 3), max_size=4), st.lists(st.none() | st.integers(-3, 3), max_size=4))
+def test_content_of_numbers_is_the_same_for_the_same_cells_only(one: list[int | None], other: list[int | None]) -> None:
+    for kind in (pa.int64(), pa.int8(), pa.float64()):
+        contents = [Content(), Content()]
+        for content, cells in zip(contents, (one, other), strict=True):
+            content.add(pa.table({"x": pa.array(cells, kind)}))
+
+        assert (contents[0].differences(contents[1]) == []) == (one == other)
+
+
+@pytest.mark.parametrize("change", ["highest bit", "lowest bit", "two change places", "two far apart change places"])
+def test_content_of_many_rows_notices_one_change(change: str) -> None:
+    # A sum misses a change with a probability of 2 ** -33 at most.
+    cells = np.random.default_rng(3).integers(0, 1 << 62, 40_000).astype(np.uint64)
+    other = cells.copy()
+    if "bit" in change:
+        other[20_001] ^= np.uint64(1 << 63 if change == "highest bit" else 1)
+    else:
+        places = [7, 8] if change == "two change places" else [7, 7 + 2 * (1 << 14)]
+        other[places] = cells[places[::-1]]
+    contents = [Content(), Content()]
+    for content, values in zip(contents, (cells, other), strict=True):
+        content.add(pa.table({"x": values, "text": pa.array((values % 1000).astype(str)).dictionary_encode()}))
+
+    different = ["x"] if change == "highest bit" and (cells % 1000 == other % 1000).all() else ["x", "text"]
+    assert contents[0].differences(contents[1]) == different

@@ -60,6 +60,8 @@ class Spill(Secret):
     waiting_bytes
         How many bytes of rows are gathered in memory before they are written. While they are, they take about three
         times as much.
+    memory_bytes
+        How many bytes of rows stay in memory as they are; only further ones are written.
 
     Examples
     --------
@@ -71,10 +73,13 @@ class Spill(Secret):
     [41, 33]
     """
 
-    __slots__ = ("_cipher", "_files", "parent", "waiting_bytes")
+    __slots__ = ("_cipher", "_files", "_memory", "parent", "waiting_bytes")
 
-    def __init__(self, parent: Path | None = None, *, waiting_bytes: int = _WAITING_BYTES) -> None:
+    def __init__(
+        self, parent: Path | None = None, *, waiting_bytes: int = _WAITING_BYTES, memory_bytes: int = 0
+    ) -> None:
         self.parent, self.waiting_bytes = parent, waiting_bytes
+        self._memory = _Memory(memory_bytes)
         self._cipher = BlockCipher()
         self._files: WeakSet[_File] = WeakSet()
 
@@ -97,7 +102,14 @@ class Spill(Secret):
             raise InternalError(f"there must be between 1 and {_MOST_BUCKETS} buckets", got=n)
         file = _File(self._cipher, self.parent)
         self._files.add(file)
-        return Buckets(file, n, self.waiting_bytes)
+        return Buckets(file, n, self.waiting_bytes, self._memory)
+
+
+@dataclass
+class _Memory:
+    """How many bytes of rows may still stay in memory."""
+
+    left: int
 
 
 class BlockCipher(Secret):
@@ -189,10 +201,10 @@ class Buckets:
     were dealt; how they are cut into batches may differ.
     """
 
-    def __init__(self, file: _File, n: int, waiting_bytes: int) -> None:
-        self._file, self._waiting_bytes = file, waiting_bytes
+    def __init__(self, file: _File, n: int, waiting_bytes: int, memory: _Memory) -> None:
+        self._file, self._waiting_bytes, self._memory = file, waiting_bytes, memory
         self._n_rows = np.zeros(n, dtype=np.int64)
-        self._pieces: list[list[tuple[_Block, int]]] = [[] for _ in range(n)]
+        self._pieces: list[list[tuple[_Block | pa.RecordBatch, int]]] = [[] for _ in range(n)]
         self._waiting: list[pa.RecordBatch] = []
         self._numbers: list[NDArray[np.uint16]] = []
         self._n_waiting = 0
@@ -267,8 +279,10 @@ class Buckets:
         for bucket in np.flatnonzero(sizes).tolist():
             for done in range(0, int(sizes[bucket]), most):
                 piece = rows.slice(int(starts[bucket]) + done, min(most, int(sizes[bucket]) - done))
-                block = self._file.append(self._form.written(piece))
-                self._pieces[bucket].append((block, self._form.dictionaries))
+                stays = self._memory.left >= piece.nbytes
+                self._memory.left -= piece.nbytes if stays else 0
+                held = piece if stays else self._file.append(self._form.written(piece))
+                self._pieces[bucket].append((held, self._form.dictionaries))
         give_back()
 
 
@@ -325,13 +339,14 @@ class _Form:
         """The bytes of some plain rows."""
         return _stream(piece) if self.stands_alone else piece.serialize()
 
-    def read(self, file: _File, block: _Block, number: int) -> pa.RecordBatch:
-        """The rows that were written into a block."""
-        content = file.read(block)
-        if self.stands_alone:
-            piece = _of_stream(content)
+    def read(self, file: _File, block: _Block | pa.RecordBatch, number: int) -> pa.RecordBatch:
+        """The rows that were written into a block, or that stayed in memory."""
+        if isinstance(block, pa.RecordBatch):
+            piece = block
+        elif self.stands_alone:
+            piece = _of_stream(file.read(block))
         else:
-            piece = pa.ipc.read_record_batch(pa.BufferReader(content), self._stored)
+            piece = pa.ipc.read_record_batch(pa.BufferReader(file.read(block)), self._stored)
         dictionaries = self._loaded(file, number)
         columns = [
             pa.DictionaryArray.from_arrays(column, dictionaries[place], ordered=field.type.ordered, safe=False)

@@ -82,17 +82,24 @@ class ByKey(TogetherByKey):
 
 
 def put_in_order(
-    batches: Iterable[pa.RecordBatch], rule: Rule, *, n_rows: int, bucket_rows: int, scratch: Path | None
+    batches: Iterable[pa.RecordBatch],
+    rule: Rule,
+    *,
+    n_rows: int,
+    bucket_rows: int,
+    scratch: Path | None,
+    memory_bytes: int = 0,
 ) -> Iterator[pa.Table]:
     """The rows of all batches, bucket by bucket; every batch has been read when this returns.
 
-    There are about `n_rows` rows, of which `bucket_rows` may be in memory at once. The buckets are encrypted, on the
-    disk of the folder `scratch`, or in memory when it is None. They are removed after the last row.
+    There are about `n_rows` rows, of which `bucket_rows` may be put in order at once. The buckets are in memory up to
+    `memory_bytes`, or when `scratch` is None. What is more is encrypted, on the disk of that folder. They are removed
+    after the last row.
     """
     n_bits = min(_MOST_BITS, max(0, (-(-n_rows // bucket_rows) - 1).bit_length()))
     if scratch is None or n_bits == 0:
         return _finished(list(batches), rule)
-    spill = Spill(scratch)
+    spill = Spill(scratch, memory_bytes=memory_bytes)
     return _gather(_deal(batches, rule, spill, n_bits, 0), rule, spill, n_bits, bucket_rows)
 
 

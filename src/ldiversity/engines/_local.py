@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import chain
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 from weakref import WeakKeyDictionary
 
 import pyarrow as pa
@@ -22,7 +22,7 @@ from ldiversity.engines._rows import Factory, NumberedBatch, PartFactory, Rows
 from ldiversity.engines._sample import Sampled
 from ldiversity.engines._secrets import Secrets
 from ldiversity.release import DataFile, PartWriter, Written, staging_folder
-from ldiversity.tables import COUNT, Source, count_values
+from ldiversity.tables import COUNT, GivenReadOptions, Source, count_values, open_source
 
 __all__ = ["LocalEngine"]
 
@@ -30,6 +30,9 @@ _CHUNK_ROWS: Final = 1 << 18
 _FIRST_ROWS: Final = 2_000
 _USUAL_BYTES: Final = 100
 """Bytes of a row of a table of some ten columns."""
+
+_HELD_BYTES: Final = 1 << 28
+"""What may be held of a text file, so that it is parsed once, and of rows that are put in order."""
 
 
 class LocalEngine(Engine):
@@ -43,7 +46,9 @@ class LocalEngine(Engine):
         How many rows are worked on at once; memory grows with it, not with the table. When None, 2**18, or as many as
         `memory` allows.
     memory
-        How much memory the process may take, such as ``"500MB"``, if it works on one table; no limit when None.
+        How much memory the process may take, such as ``"500MB"``, if it works on one table; no limit when None. When
+        both are None, up to 256 MiB of the cells of a CSV file stay in memory, so that it is parsed once, and as much
+        of the rows that are put in order.
 
     Examples
     --------
@@ -66,10 +71,15 @@ class LocalEngine(Engine):
         cores = os.cpu_count() or 1
         most = cores if self.memory is None else min(cores, self.memory.most_workers)
         self.workers = check_integer("LocalEngine", "workers", workers or most, minimum=1)
+        self._hold = _HELD_BYTES if chunk_rows is None and self.memory is None else 0
         if chunk_rows is None:
             chunk_rows = _CHUNK_ROWS if self.memory is None else self.memory.chunk_rows(_USUAL_BYTES, self.workers)
         self.chunk_rows = check_integer("LocalEngine", "chunk_rows", chunk_rows, minimum=1)
         self._fitting: WeakKeyDictionary[Source, int] = WeakKeyDictionary()
+
+    def open(self, data: Any, *, types: Mapping[str, str] | None = None, read: GivenReadOptions = None) -> Source:  # noqa: ANN401 - any frame
+        """Open a file or a frame; some of what is parsed from texts stays in memory, unless memory is limited."""
+        return open_source(data, types=types, read=read, hold=self._hold)
 
     def rows(self, source: Source, columns: Sequence[str], *, encoded: Collection[str] = ()) -> Iterator[NumberedBatch]:
         """The rows of a table in their order, in batches of `chunk_rows`, or fewer where memory is limited."""
@@ -166,7 +176,7 @@ class LocalEngine(Engine):
         if schema is not None and by is not None:
             schema = schema.remove(schema.get_field_index(by))
         most, batches = self._bucket_rows(rows)
-        tables = put_in_order(batches, rule, n_rows=n_rows, bucket_rows=most, scratch=scratch)
+        tables = put_in_order(batches, rule, n_rows=n_rows, bucket_rows=most, scratch=scratch, memory_bytes=self._hold)
         return OrderedRows(tables, schema)
 
     def _bucket_rows(self, rows: Iterable[pa.RecordBatch]) -> tuple[int, Iterable[pa.RecordBatch]]:

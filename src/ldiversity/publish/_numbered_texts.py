@@ -89,11 +89,11 @@ class _Numbers:
 
     def numbers(self, cells: pa.Array) -> pa.Array:
         coded = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
-        known = self._known(coded.dictionary)
-        places = np.asarray(pc.fill_null(coded.indices.cast(pa.int64()), len(known) - 1))
-        found = known[places]
-        missing = found < 0
-        return pa.array(found, mask=missing if missing.any() else None)
+        known, places = self._known(coded.dictionary), coded.indices.cast(pa.int64())
+        if not places.null_count and not coded.dictionary.null_count:
+            return pa.array(known[places.to_numpy()])
+        found = known[np.asarray(pc.fill_null(places, len(known) - 1))]
+        return pa.array(found, mask=found < 0)
 
     def _known(self, dictionary: pa.Array) -> NDArray[np.int32]:
         """The number of each text of a dictionary; -1 for a missing one, and at the end."""

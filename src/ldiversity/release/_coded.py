@@ -13,11 +13,12 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray, SetArray
 from ldiversity.errors import ReleaseFormatError, SchemaError
 from ldiversity.schema import Domain, Role, Schema
-from ldiversity.tables import decode_sets, domain_array, encode_sets
+from ldiversity.tables import decode_entries, decode_sets, domain_array, encode_sets
 
 __all__ = [
     "check_member_names",
@@ -39,6 +40,7 @@ _SIMPLE_TYPES: Final[Mapping[str, pa.DataType]] = {
         *(pa.float32(), pa.float64()),
     )
 }
+_OFTEN: Final = 16
 _TIMESTAMP: Final = re.compile(r"timestamp\[(s|ms|us|ns)(?:, tz=([\w/+:\-]{1,64}))?\]")
 
 
@@ -74,26 +76,28 @@ def member_names(attribute: str, l: int) -> list[str]:
 def publish_batch(coded: pa.Table, schema: Schema, *, layout: str, as_columns: bool, entries: bool = False) -> pa.Table:
     """Turn codes into values; with `as_columns`, a set becomes one column per member (CSV) instead of a list.
 
-    With `entries`, other texts become entries of dictionaries.
+    With `entries`, other texts become entries of dictionaries; for CSV, which knows none, texts that are entries stay
+    so until they are written.
     """
     names: list[str] = []
+    values = _entries if entries and as_columns else _decode
     columns: list[pa.Array | pa.ChunkedArray] = []
     for attribute in schema.attributes:
         column = coded.column(attribute.name)
         if attribute.role is not Role.SENSITIVE:
             names.append(attribute.name)
-            columns.append(_as_written(column, decoded=not entries))
+            columns.append(column if entries and as_columns else _as_written(column, decoded=not entries))
             continue
         domain, kind = schema.domain(attribute.name), parse_type(attribute.type)
         if layout == "exploded":
             names.append(attribute.name)
-            columns.append(_decode(codes_of(column), domain, kind))
+            columns.append(values(codes_of(column), domain, kind))
             continue
         l = column.type.list_size
         sets = sets_of(column, l)
         if as_columns:
             names.extend(member_names(attribute.name, l))
-            columns.extend(_decode(sets[:, member], domain, kind) for member in range(l))
+            columns.extend(values(sets[:, member], domain, kind) for member in range(l))
         else:
             names.append(attribute.name)
             columns.append(decode_sets(sets, domain, kind))
@@ -114,12 +118,12 @@ def _as_written(column: pa.ChunkedArray, *, decoded: bool) -> pa.ChunkedArray:
 
 def _as_shown(cells: pa.DictionaryArray) -> pa.DictionaryArray:
     """The same cells, with a dictionary as if they had been texts: each one that they show, as they come."""
-    n_rows, n_known = len(cells), len(cells.dictionary)
-    places = np.asarray(pc.fill_null(cells.indices, n_known))
-    first = np.full(n_known + 1, n_rows, dtype=np.int64)
-    first[places[::-1]] = np.arange(n_rows - 1, -1, -1)  # of several, the last assignment stays
-    shown = np.flatnonzero(first[:-1] < n_rows)
-    shown = shown[np.argsort(first[shown])]
+    n_known = len(cells.dictionary)
+    places = np.asarray(pc.fill_null(cells.indices, n_known) if cells.null_count else cells.indices)
+    shown = np.flatnonzero(np.bincount(places, minlength=n_known + 1)[:-1])
+    ordered = _as_they_come(places[: _OFTEN * len(shown)], n_known)
+    # Mostly the first rows show all of them.
+    shown = ordered if len(ordered) == len(shown) else _as_they_come(places, n_known)
     texts = cells.dictionary.take(pa.array(shown))
     if len(texts.unique()) < len(texts):  # a dictionary that lists a text twice
         return cells.cast(texts.type).dictionary_encode()
@@ -127,6 +131,15 @@ def _as_shown(cells: pa.DictionaryArray) -> pa.DictionaryArray:
     number[shown] = np.arange(len(shown), dtype=np.int32)
     indices = pa.array(number[places], mask=places == n_known if cells.null_count else None)
     return pa.DictionaryArray.from_arrays(indices, texts, safe=False)
+
+
+def _as_they_come(places: NDArray[np.int32], n_known: int) -> NDArray[np.int64]:
+    """The different places below `n_known`, in the order in which they come first."""
+    n_rows = len(places)
+    first = np.full(n_known + 1, n_rows, dtype=np.int64)
+    first[places[::-1]] = np.arange(n_rows - 1, -1, -1)  # of several, the last assignment stays
+    shown = np.flatnonzero(first[:-1] < n_rows)
+    return shown[np.argsort(first[shown])]
 
 
 def code_set_columns(members: list[pa.ChunkedArray], domain: Domain, kind: pa.DataType) -> SetArray:
@@ -161,6 +174,10 @@ def parse_type(text: str) -> pa.DataType:
 def _decode(codes: CodeArray, domain: Domain, kind: pa.DataType) -> pa.Array:
     indices = pa.array(np.ascontiguousarray(codes))
     return domain_array(domain, kind).take(indices)
+
+
+def _entries(codes: CodeArray, domain: Domain, kind: pa.DataType) -> pa.Array:
+    return decode_entries(codes, domain, kind) if pa.types.is_string(kind) else _decode(codes, domain, kind)
 
 
 def check_member_names(schema: Schema, sizes: Mapping[str, int]) -> None:

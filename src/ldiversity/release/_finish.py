@@ -11,8 +11,8 @@ from typing import Any
 
 from ldiversity.base.progress import in_context, tell
 from ldiversity.errors import StorageError
+from ldiversity.release._checksums import sha256_of
 from ldiversity.release._manifest import MANIFEST_NAME, Manifest
-from ldiversity.release._sinks import sha256_of
 from ldiversity.release._written import PartWriter, Written, is_part
 
 __all__ = ["entry_of", "settle", "write_manifest"]

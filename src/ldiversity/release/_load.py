@@ -14,6 +14,7 @@ from ldiversity.errors import LDiversityError, ReleaseFormatError, SchemaError
 from ldiversity.mechanisms import SetMechanism, mechanism_from_dict
 from ldiversity.models import model_from_dict
 from ldiversity.release._base import Release
+from ldiversity.release._checksums import sha256_of
 from ldiversity.release._claims import AlikeClaim, Claim, claim_of
 from ldiversity.release._coded import parse_type
 from ldiversity.release._confirmed import confirmed_of
@@ -28,7 +29,6 @@ from ldiversity.release._manifest import MANIFEST_NAME, Manifest, SensitiveEntry
 from ldiversity.release._positions import check_positions
 from ldiversity.release._read import FolderData
 from ldiversity.release._set_release import SetRelease
-from ldiversity.release._sinks import sha256_of
 from ldiversity.release._written import is_part
 from ldiversity.schema import Attribute, Domain, Role, Schema
 from ldiversity.tables import PandasFrame, PolarsFrame, domain_array

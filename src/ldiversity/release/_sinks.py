@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
@@ -26,11 +26,12 @@ __all__ = [
     "no_records_left",
     "not_given_back",
     "prefetch",
-    "sha256_of",
     "write_tables",
 ]
 
 Item = TypeVar("Item")
+
+_FIRST_ROWS: Final = 1 << 16
 
 _NAMES: Final[Mapping[Format, str]] = {"csv": "CSV", "parquet": "Parquet"}
 
@@ -41,9 +42,9 @@ def write_tables(file: Path, tables: Iterable[pa.Table], data_format: Format) ->
     sink: pq.ParquetWriter | pa_csv.CSVWriter | None = None
     try:
         with stage("writing"), closing(prefetch(tables)) as made:
-            for table in (one.replace_schema_metadata(None) for one in made):
+            for table in (_as_stored(one, data_format) for one in made):
                 if sink is None:
-                    sink = _open_sink(file, table.schema, data_format)
+                    sink = _open_sink(file, table, data_format)
                 try:
                     _write(sink, table)
                 except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -55,6 +56,16 @@ def write_tables(file: Path, tables: Iterable[pa.Table], data_format: Format) ->
         if sink is not None:
             sink.close()
     return rows
+
+
+def _as_stored(table: pa.Table, data_format: Format) -> pa.Table:
+    """The table without metadata; for CSV also without dictionaries."""
+    plain = table.replace_schema_metadata(None)
+    if data_format == "csv":
+        for place, (name, kind) in enumerate(zip(plain.schema.names, plain.schema.types, strict=True)):
+            if pa.types.is_dictionary(kind):
+                plain = plain.set_column(place, name, plain.column(place).cast(kind.value_type))
+    return plain
 
 
 def _write(sink: pq.ParquetWriter | pa_csv.CSVWriter, table: pa.Table) -> None:
@@ -102,19 +113,63 @@ def _unwritable(table: pa.Table, data_format: Format) -> SchemaError:
     for name in table.column_names:
         alone = table.select([name])
         try:
-            with io.BytesIO() as nowhere, _open_sink(nowhere, alone.schema, data_format) as sink:
+            with io.BytesIO() as nowhere, _open_sink(nowhere, alone, data_format) as sink:
                 sink.write_table(alone)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             return not_given_back(name, data_format)
     return not_given_back(table.column_names[0], data_format)
 
 
-def _open_sink(file: Path | io.BytesIO, schema: pa.Schema, data_format: Format) -> pq.ParquetWriter | pa_csv.CSVWriter:
+def _open_sink(file: Path | io.BytesIO, first: pa.Table, data_format: Format) -> pq.ParquetWriter | pa_csv.CSVWriter:
+    """What writes tables like the first one, whose rows decide how numbers are stored."""
     if data_format == "parquet":
-        # Without Arrow's own schema in the file, every tool reads plain lists of values.
-        return pq.ParquetWriter(file, schema, compression="snappy", store_schema=False)
+        leaves = [
+            leaf
+            for name, column in zip(first.column_names, first.columns, strict=True)
+            for leaf in _leaves(name, column)
+        ]
+        return pq.ParquetWriter(
+            file,
+            first.schema,
+            compression="snappy",
+            store_schema=False,  # without Arrow's own schema, every tool reads plain lists of values
+            use_dictionary=[leaf.path for leaf in leaves if leaf.repeats],
+            # In a random order, no group of rows could be passed over by the first and last of its texts.
+            write_statistics=[leaf.path for leaf in leaves if not leaf.texts],
+        )
     # Texts are always quoted, so that an empty text differs from a missing one.
-    return pa_csv.CSVWriter(file, schema, write_options=pa_csv.WriteOptions(quoting_style="needed"))
+    return pa_csv.CSVWriter(file, first.schema, write_options=pa_csv.WriteOptions(quoting_style="needed"))
+
+
+class _Leaf(NamedTuple):
+    """A column as Parquet stores it: those of a list or structure are apart."""
+
+    path: str
+    texts: bool
+    repeats: bool
+
+
+def _leaves(path: str, column: pa.ChunkedArray) -> Iterator[_Leaf]:
+    kind = column.type
+    if pa.types.is_struct(kind):
+        for field, part in zip(kind, column.flatten(), strict=True):
+            yield from _leaves(f"{path}.{field.name}", part)
+    elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        yield _Leaf(f"{path}.list.element", texts=_are_texts(kind.value_type), repeats=True)
+    elif _are_texts(kind):
+        yield _Leaf(path, texts=True, repeats=True)
+    else:
+        # Looking up numbers of which nearly every row has another takes most of the time, and makes no file smaller.
+        first = column.slice(0, _FIRST_ROWS)
+        yield _Leaf(path, texts=False, repeats=2 * pc.count_distinct(first).as_py() <= len(first))
+
+
+def _are_texts(kind: pa.DataType) -> bool:
+    return (
+        _are_texts(kind.value_type)
+        if pa.types.is_dictionary(kind)
+        else bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+    )
 
 
 def no_file(layout: Layout, rows: int) -> DataEntry:
@@ -127,9 +182,3 @@ def no_records_left() -> SchemaError:
     return SchemaError(
         "table", "no record is left to publish, because every row has a missing sensitive value"
     ).with_hint(say("Use {} instead of 'drop'.", Setting("missing", "category")))
-
-
-def sha256_of(file: Path) -> str:
-    """The checksum by which damage to a file is noticed."""
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -57,7 +57,7 @@ class SetWriter(PartWriter):
         if self.data_format == "csv" and layout == "sets":
             check_member_names(schema, {name: one.l for name, one in self.description.mechanisms.items()})
         csv = self.data_format == "csv"
-        return (publish_batch(coded, schema, layout=layout, as_columns=csv, entries=not csv) for coded in tables)
+        return (publish_batch(coded, schema, layout=layout, as_columns=csv, entries=True) for coded in tables)
 
     def _checked(self, folder: Path, written: Written, meant: Content, reader: Reader) -> Written:
         rows = self.read(folder, [written], reader)

@@ -15,10 +15,11 @@ import pyarrow as pa
 from ldiversity.base.budget import Budget
 from ldiversity.base.progress import stage
 from ldiversity.errors import ParameterError
+from ldiversity.release._checksums import sha256_of
 from ldiversity.release._description import Format
 from ldiversity.release._dtypes import ShownCategories
 from ldiversity.release._files import DataFile, Reader
-from ldiversity.release._sinks import sha256_of, write_tables
+from ldiversity.release._sinks import write_tables
 from ldiversity.release._survival import Content
 
 __all__ = ["PartWriter", "ReadBack", "Write", "Written", "is_part"]

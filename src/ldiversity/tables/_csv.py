@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import ClassVar, Final
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from ldiversity.base.hashing import repeats
 from ldiversity.base.memory import lacks_memory, not_enough_memory
 from ldiversity.base.progress import reading
 from ldiversity.errors import SchemaError
@@ -18,6 +19,7 @@ from ldiversity.sentences import Sentence
 from ldiversity.tables._csv_head import find_head, skip_hint, title_lines, without_lines
 from ldiversity.tables._csv_types import FALSE_WORDS, TRUE_WORDS, TypeGuess
 from ldiversity.tables._encodings import misfit, text_stream
+from ldiversity.tables._held_rows import HeldRows
 from ldiversity.tables._opened import OpenedFile
 from ldiversity.tables._read_options import USUAL_READING, ReadOptions
 from ldiversity.tables._source import Source, check_header
@@ -37,12 +39,22 @@ class CsvSource(Source):
 
     The first pass reads every cell as text and settles the types over the whole file; later passes convert to these
     types. An empty cell is missing; words such as ``NA`` stay texts.
+
+    Up to `hold` bytes of what the first pass read stay in memory, so that the file is parsed once.
     """
 
     understands: ClassVar = frozenset({"encoding", "skip_rows"})
+    holds: ClassVar = True
     published_as = "csv"
 
-    def __init__(self, path: Path, types: Mapping[str, str] | None = None, read: ReadOptions = USUAL_READING) -> None:
+    def __init__(
+        self,
+        path: Path,
+        types: Mapping[str, str] | None = None,
+        read: ReadOptions = USUAL_READING,
+        *,
+        hold: int = 0,
+    ) -> None:
         self._path, self._opened = path, OpenedFile.at(path)
         self._encoding = read.encoding
         self._skipped_lines = read.skip_rows
@@ -56,8 +68,9 @@ class CsvSource(Source):
         declared = declared_types(self.name, types, texts)
         self._as_text = frozenset(declared)
         self.columns |= declared
+        self._held: HeldRows | None = None
         # Last, because reading needs the delimiter, the names and the declared types.
-        self._settle_types()
+        self._settle_types(hold)
 
     def _read_header(self, delimiter: str | None) -> tuple[str, list[str], int, bool]:
         """Return the delimiter, the names, the number of rows before the data, and whether there are no data."""
@@ -92,23 +105,28 @@ class CsvSource(Source):
     def _title_hint(self) -> Sentence | None:
         return skip_hint(self._titles) if self._titles != self._skipped_lines else None
 
-    def _settle_types(self) -> None:
+    def _settle_types(self, hold: int) -> None:
         points = self.forms is None or self.forms.decimal is None
         guesses = {name: TypeGuess(points=points) for name in self.columns if name not in self._as_text}
         fits = {} if self.forms is None else {name: ColumnFit(name, self.forms) for name in self.columns}
+        held = HeldRows(hold) if hold and not fits else None
         last: pa.RecordBatch | None = None
         n_rows = 0
         step = reading(None if self._path.suffix.lower() == ".gz" else self._path.stat().st_size)
-        for batch in self._read(list(self.columns), 0, frozenset()):
+        for batch in self._parsed(list(self.columns), self._repeated() if held is not None else frozenset()):
             step(batch.nbytes)
+            cells = dict(zip(batch.schema.names, batch.columns, strict=True))
             for name, guess in guesses.items():
-                guess.see(batch.column(name))
+                # What a column allows depends on which cells it has, not on how often.
+                guess.see(cells[name].dictionary if pa.types.is_dictionary(cells[name].type) else cells[name])
             for name, fit in fits.items():
-                fit.see(batch.column(name))
+                fit.see(cells[name])
             for name in self._as_text:  # refuse now what does not fit, not halfway through the work
                 if name in fits:
                     fits[name].check(self.name, self.columns[name])
-                self._convert(name, batch.column(name))
+                cells[name] = self._convert(name, cells[name])
+            if held is not None and not held.add(_as_guessed(cells, guesses)):
+                held = None
             n_rows += batch.num_rows
             last = batch if batch.num_rows else last
         self._refuse_open_quote(last)
@@ -116,6 +134,15 @@ class CsvSource(Source):
         formed = {name: kind for name in guesses if name in fits and (kind := fits[name].settle(self.name)) is not None}
         self._as_text |= set(formed)  # Arrow's reader does not know these forms
         self.columns |= {name: guess.type for name, guess in guesses.items()} | formed
+        self._held = held if held is not None and held.settle(dict(self.columns)) else None
+
+    def _repeated(self) -> frozenset[str]:
+        """The columns of which many of the first rows have the same text."""
+        with closing(self._parsed(list(self.columns), frozenset())) as batches:
+            first = next(batches, None)
+        if first is None:
+            return frozenset()
+        return frozenset(name for name in self.columns if name not in self._as_text and repeats(first.column(name)))
 
     def _refuse_open_quote(self, last: pa.RecordBatch | None) -> None:
         cell = None if last is None else last.column(last.num_columns - 1)[-1].as_py()
@@ -130,6 +157,10 @@ class CsvSource(Source):
         chunk_rows: int,  # noqa: ARG002 - blocks of bytes
         encoded: frozenset[str],
     ) -> Iterator[pa.RecordBatch]:
+        return self._parsed(columns, encoded) if self._held is None else self._held.read(columns)
+
+    def _parsed(self, columns: list[str], encoded: frozenset[str]) -> Generator[pa.RecordBatch]:
+        """Some columns, block by block; texts of `encoded` ones as entries of dictionaries."""
         if self._bare:
             return
         kinds = {name: pa.string() if name in self._as_text else self.columns[name] for name in columns}
@@ -195,3 +226,12 @@ class CsvSource(Source):
         return SchemaError(owner, "the file must be a well-formed table", got="one that cannot be read").with_hint(
             "Check the delimiter and the quotation marks."
         )
+
+
+def _as_guessed(cells: Mapping[str, pa.Array], guesses: Mapping[str, TypeGuess]) -> pa.RecordBatch:
+    """Cells as values of the types that they allow so far; those of dictionaries stay texts."""
+    arrays = [
+        array.cast(guesses[name].type) if name in guesses and array.type == pa.string() else array
+        for name, array in cells.items()
+    ]
+    return pa.RecordBatch.from_arrays(arrays, names=list(cells))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -20,6 +21,7 @@ _PROBE_ROWS: Final = 256
 _EXACT_FLOAT: Final = 2**53
 _INTEGER: Final = r"^-?(0|[1-9][0-9]*)$"
 _UNUSUAL: Final = r"^(\+|-?0[0-9])"
+_BEGINNINGS: Final = np.frombuffer(b"+-0", dtype=np.uint8)
 _DATE: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 
 
@@ -93,13 +95,27 @@ def _are_exact_floats(integers: pa.Array) -> bool:
 
 def _is_number(cells: pa.Array) -> bool:
     numbers = _cast(cells, pa.float64())
-    if numbers is None or not _all(pc.is_finite(numbers)):
+    if numbers is None:
         return False
-    if pc.any(pc.match_substring_regex(cells, _UNUSUAL)).as_py():
+    largest = np.abs(numbers.drop_null().to_numpy()).max(initial=0.0)
+    if not np.isfinite(largest):
         return False
+    if pc.any(pc.match_substring_regex(_with_a_sign_or_zero(cells), _UNUSUAL)).as_py():
+        return False
+    if largest < _EXACT_FLOAT:
+        return True
     wide = pc.fill_null(pc.greater_equal(pc.abs(numbers), _EXACT_FLOAT), False)
     # A float would change the digits of a wide integer.
     return not pc.any(pc.match_substring_regex(cells.filter(wide), _INTEGER)).as_py()
+
+
+def _with_a_sign_or_zero(cells: pa.Array) -> pa.Array:
+    """The cells that begin with a sign or a zero: only these can be unusual, and looking at one byte is fast."""
+    _, offsets, content = cells.buffers()
+    starts = np.frombuffer(offsets, dtype=np.int32)[cells.offset : cells.offset + len(cells) + 1]
+    filled = np.flatnonzero(starts[1:] > starts[:-1])
+    first = np.frombuffer(content, dtype=np.uint8)[starts[filled]] if content is not None else filled
+    return cells.take(pa.array(filled[np.isin(first, _BEGINNINGS)]))
 
 
 def _has_point(cells: pa.Array) -> bool:

@@ -21,15 +21,15 @@ FILE_ENDINGS: Final = Registry[_Opener]("file_endings", ENTRIES["file_endings"])
 """The function that opens a file, by the ending of its name.
 
 It takes the path and the declared types. If its attribute ``understands`` names fields of `ReadOptions`, it takes these
-options as well.
+options as well. If its attribute ``holds`` is true as well, it takes `hold` of `open_source`.
 """
 
 FORMS: Final = frozenset({"decimal", "date_format"})
 """The options that are about texts in cells, wherever these come from."""
 
 
-def open_file(path: Path, types: Mapping[str, str] | None, read: ReadOptions) -> Source:
-    """Open a file as a source, according to the ending of its name."""
+def open_file(path: Path, types: Mapping[str, str] | None, read: ReadOptions, *, hold: int = 0) -> Source:
+    """Open a file as a source, according to the ending of its name; `hold` is as in `open_source`."""
     ending = next((end for end in _endings(path) if end in FILE_ENDINGS), None)
     opener = None if ending is None else FILE_ENDINGS[ending]
     if path.is_dir():
@@ -58,7 +58,8 @@ def open_file(path: Path, types: Mapping[str, str] | None, read: ReadOptions) ->
         got="one that cannot",
         hint="Write or copy the file again.",
     ):
-        return opener(path, types, read) if understood else opener(path, types)
+        held = {"hold": hold} if getattr(opener, "holds", False) else {}
+        return opener(path, types, read, **held) if understood else opener(path, types)
 
 
 def understood_by(path: Path) -> frozenset[str]:

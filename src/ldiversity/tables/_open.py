@@ -30,6 +30,7 @@ def open_source(
     *,
     types: Mapping[str, str] | None = None,
     read: GivenReadOptions = None,
+    hold: int = 0,
 ) -> Source:
     """Open a file or a frame as a table that can be read several times.
 
@@ -44,6 +45,8 @@ def open_source(
         ``"date"``.
     read
         How to read what the file does not say: `ReadOptions`, or its fields by name.
+    hold
+        How many bytes of a file whose texts are slow to parse may stay in memory for further readings.
 
     Raises
     ------
@@ -70,7 +73,7 @@ def open_source(
         on_cluster: Source = from_above("engines", "open_spark_frame")(data, types)
         return on_cluster
     if isinstance(data, str | os.PathLike):
-        source = open_file(Path(data), types, options)
+        source = open_file(Path(data), types, options, hold=hold)
     else:
         options.refuse_others("table", "a frame", FORMS)
         source = open_frame(data, types)

@@ -14,7 +14,7 @@ from ldiversity.errors import SchemaError
 from ldiversity.schema import Domain
 from ldiversity.tables._values import OUTSIDE, code_lookup, distinct_cells, domain_array, value_type
 
-__all__ = ["decode_sets", "encode_sets"]
+__all__ = ["decode_entries", "decode_sets", "encode_sets"]
 
 _MOST_OFFSETS: Final = 2**31 - 1
 
@@ -34,19 +34,34 @@ def decode_sets(
     [['cold', 'flu']]
     """
     n, l = sets.shape
-    flat = np.ascontiguousarray(sets, dtype=np.int32).reshape(-1)
-    missing = domain.code_of.get(None)
-    published = domain_array(domain, type)
-    if missing is None:
-        codes = pa.array(flat)
-    else:
-        # A missing value becomes a missing index: Parquet refuses dictionaries that contain a missing value.
-        published = published.drop_null()
-        codes = pa.array(flat - (flat > missing), mask=flat == missing)
-    values = pa.DictionaryArray.from_arrays(codes, published, safe=False)
+    values = decode_entries(sets.reshape(-1), domain, type)
     if n * l > _MOST_OFFSETS:
         return pa.LargeListArray.from_arrays(np.arange(0, n * l + 1, l, dtype=np.int64), values)
     return pa.ListArray.from_arrays(np.arange(0, n * l + 1, l, dtype=np.int32), values)
+
+
+def decode_entries(
+    codes: CodeArray,
+    domain: Domain,
+    type: pa.DataType | None = None,  # noqa: A002 - as in Attribute
+) -> pa.DictionaryArray:
+    """Return codes as entries of a dictionary of the domain's values.
+
+    Examples
+    --------
+    >>> decode_entries(np.array([1, 0, 1], dtype=np.int32), Domain(("cold", "flu"))).to_pylist()
+    ['flu', 'cold', 'flu']
+    """
+    flat = np.ascontiguousarray(codes, dtype=np.int32)
+    missing = domain.code_of.get(None)
+    published = domain_array(domain, type)
+    if missing is None:
+        entries = pa.array(flat)
+    else:
+        # A missing value becomes a missing index: Parquet refuses dictionaries that contain a missing value.
+        published = published.drop_null()
+        entries = pa.array(flat - (flat > missing), mask=flat == missing)
+    return pa.DictionaryArray.from_arrays(entries, published, safe=False)
 
 
 def encode_sets(column: pa.Array | pa.ChunkedArray, domain: Domain, *, as_written: bool = False) -> SetArray:

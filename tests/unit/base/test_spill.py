@@ -69,13 +69,13 @@ TABLES = {
 
 
 @pytest.mark.parametrize("name", TABLES)
-@pytest.mark.parametrize("waiting_bytes", [1, 2000, 1 << 25])
+@pytest.mark.parametrize(("waiting_bytes", "memory_bytes"), [(1, 0), (2000, 5000), (1 << 25, 0), (2000, 1 << 25)])
 @pytest.mark.parametrize("n", [1, 5])
-def test_a_bucket_has_what_was_dealt_in_its_order(name: str, waiting_bytes: int, n: int) -> None:
+def test_a_bucket_has_what_was_dealt_in_its_order(name: str, waiting_bytes: int, memory_bytes: int, n: int) -> None:
     table = TABLES[name].replace_schema_metadata({"kept": "yes"})
     numbers = np.random.default_rng(5).integers(0, n, table.num_rows)
     done = 0
-    with Spill(waiting_bytes=waiting_bytes) as spill:
+    with Spill(waiting_bytes=waiting_bytes, memory_bytes=memory_bytes) as spill:
         buckets = spill.buckets(n)
         for batch in table.to_batches(max_chunksize=70):
             buckets.deal(batch, numbers[done : done + batch.num_rows])
@@ -90,6 +90,21 @@ def test_a_bucket_has_what_was_dealt_in_its_order(name: str, waiting_bytes: int,
                 assert read.schema.equals(table.schema, check_metadata=True)
                 assert [column.to_pylist() for column in read.columns] == [c.to_pylist() for c in expected.columns]
             assert buckets.n_rows(bucket) == expected.num_rows
+
+
+def test_only_what_does_not_fit_in_memory_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[int] = []
+    seal = BlockCipher.seal
+    monkeypatch.setattr(BlockCipher, "seal", lambda self, content: written.append(content.size) or seal(self, content))
+    rows = pa.record_batch({"row": np.arange(1000)})
+    for memory_bytes, n_written in ((1 << 20, 0), (8_000, 2), (0, 3)):
+        written.clear()
+        with Spill(waiting_bytes=1, memory_bytes=memory_bytes) as spill:
+            buckets = spill.buckets(1)
+            for _ in range(3):
+                buckets.deal(rows, np.zeros(1000, dtype=np.int64))
+            assert pa.Table.from_batches(buckets.read(0)).num_rows == 3000
+        assert len(written) == n_written
 
 
 def test_a_bucket_without_rows_gives_none_and_one_that_was_dropped_too() -> None:

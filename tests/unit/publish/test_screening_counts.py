@@ -8,17 +8,22 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 import ldiversity as ld
 from ldiversity.base.hashing import cell_hashes
-from ldiversity.engines import LocalEngine
+from ldiversity.engines import LocalEngine, NumberedBatch, Secrets
+from ldiversity.publish._levels import NumberLevel
 from ldiversity.publish._prepare import prepare
 from ldiversity.publish._screening import screen
+from ldiversity.publish._screening._people import even_samples
+from ldiversity.publish._screening._sketch import Sketch, SketchRows
 from ldiversity.publish._screening._tally import HashCounts
 from ldiversity.publish._screening._telling import telling
+from ldiversity.publish._text_levels import PrefixLevel
 from ldiversity.tables import open_source
 
 
@@ -137,3 +142,37 @@ def test_what_is_found_does_not_depend_on_how_the_table_is_cut() -> None:
     assert ("birth", "near-unique", False) in whole
     assert found(LocalEngine(workers=2, chunk_rows=37)) == whole
     assert found(_AddsUp(chunk_rows=37)) == whole
+
+
+def test_labels_of_dictionaries_are_counted_as_those_of_cells() -> None:
+    zips = pa.array([f"{i % 40:05d}" if i % 9 else None for i in range(500)])
+    ages = pa.array([i % 30 for i in range(500)])
+    levels = {"zip": PrefixLevel(4), "age": NumberLevel(5)}
+    sketches = tuple(Sketch("coarser", name) for name in levels)
+    found = []
+    for plain in (True, False):
+        shown = [zips, ages] if plain else [with_another(zips, "99"), with_another(ages, 77)]
+        batch = NumberedBatch(pa.record_batch(shown, names=["zip", "age"]))
+        for sampled in (0, 1):
+            choices = SketchRows(sketches, {}, {}, ("zip", "age"), None, levels, sampled)
+            found.append(choices(Secrets())(batch).to_pydict())
+
+    assert found[0] == found[2]
+    assert found[1] == found[3]
+    assert len(found[1]["key"]) < len(found[0]["key"]) == 1000
+
+
+def with_another(cells: pa.Array, never_shown: object) -> pa.Array:
+    coded = cells.dictionary_encode()
+    more = pa.concat_arrays([pa.array([never_shown], cells.type), coded.dictionary])
+    return pa.DictionaryArray.from_arrays(pc.add(coded.indices, 1), more)
+
+
+def test_samples_are_smaller_where_the_other_columns_have_many_combinations() -> None:
+    rng = np.random.default_rng(2)
+    first = {name: pa.array(rng.integers(0, kinds, 2_000)) for name, kinds in (("a", 2), ("b", 6_000), ("c", 50_000))}
+    found = even_samples(["a", "b", "c"], first, 8)
+
+    # The others of c have 12,000 combinations: one in 2 ** 4 are 750, whose share has a standard error of 3.7 %.
+    assert found == {"a": 8, "b": 7, "c": 4}
+    assert even_samples(["a"], first, 8) == {"a": 0}  # without others all rows stay together

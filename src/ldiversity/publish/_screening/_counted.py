@@ -13,14 +13,17 @@ from numpy.typing import NDArray
 from ldiversity.base.hashing import MISSING, HashArray
 from ldiversity.engines import BatchFunction, Engine, Secrets
 from ldiversity.publish._numbered_texts import repeated_texts
+from ldiversity.publish._screening._cell_counts import SPELLING_BITS
 from ldiversity.publish._screening._content import LOOKS, Looked
-from ldiversity.publish._screening._sketch import NO_LABEL, PERSON_BITS, SPELLING_BITS, Sketch, SketchRows, bits_of
+from ldiversity.publish._screening._sketch import NO_LABEL, PERSON_BITS, Sketch, SketchRows, bits_of
 from ldiversity.publish._screening._tally import HashCounts
 from ldiversity.tables import Source
 
-__all__ = ["Counted", "Spread", "count"]
+__all__ = ["EVEN", "Counted", "Spread", "count"]
 
-_EVEN: Final = 0.1
+EVEN: Final = 0.1
+"""How far the rows of a sample may be from their share."""
+
 _HASHED: Final = ("values", "rounded", "spellings", "ids", "people", "coarser")
 
 
@@ -54,8 +57,7 @@ class Counted:
     hashed: Mapping[Sketch, HashCounts]
     summed: Mapping[Sketch, NDArray[np.int64]]
     extremes: Mapping[Sketch, tuple[int, int]]
-    sampled: int
-    people: bool
+    choices: SketchRows
     without_label: frozenset[str] = frozenset()
     """Columns with a value that has no label at the level that was tried."""
 
@@ -88,7 +90,7 @@ class Counted:
         `coarser` names the column that is taken at its level.
         """
         own = self.hashed[Sketch("people") if coarser is None else Sketch("coarser", coarser)]
-        scale = own.scale << (0 if coarser is None else self.sampled)
+        scale = own.scale << (0 if coarser is None else self.choices.sampled_for(coarser))
         if not self.people:
             alone, rows = int(np.count_nonzero(own.counts == 1)), int(own.counts.sum())
             # By the share of sampled rows, which is never more than all of them.
@@ -103,7 +105,12 @@ class Counted:
         Where the other columns have few combinations, chance can take nearly all rows, or none.
         """
         rows = int(self.hashed[Sketch("coarser", coarser)].counts.sum())
-        return abs((rows << self.sampled) - self.n_rows) <= _EVEN * self.n_rows
+        return abs((rows << self.choices.sampled_for(coarser)) - self.n_rows) <= EVEN * self.n_rows
+
+    @property
+    def people(self) -> bool:
+        """Whether a column says whose row it is."""
+        return self.choices.person is not None
 
     @property
     def n_people(self) -> int:
@@ -134,8 +141,7 @@ def count(choices: SketchRows, source: Source, engine: Engine) -> Counted:
         gathered.hashed,
         gathered.summed,
         gathered.extremes,
-        choices.sampled,
-        choices.person is not None,
+        choices,
         frozenset(gathered.without_label),
     )
 

@@ -12,12 +12,13 @@ import pyarrow as pa
 
 from ldiversity.base.checks import name_some
 from ldiversity.base.findings import Finding
+from ldiversity.base.hashing import cell_hashes, mixed
 from ldiversity.base.numbers import counted as in_words
 from ldiversity.base.numbers import number
 from ldiversity.methods import Rules
 from ldiversity.publish._ladders import ladder_of
 from ldiversity.publish._levels import UNITS, CalendarLevel, Level
-from ldiversity.publish._screening._counted import Counted, count
+from ldiversity.publish._screening._counted import EVEN, Counted, count
 from ldiversity.publish._screening._sketch import Sketch, SketchRows
 from ldiversity.publish._text_levels import PrefixLevel, SuppressLevel
 from ldiversity.release import Release
@@ -27,7 +28,7 @@ from ldiversity.sentences import Method, Parameter, Sentence, Setting, say
 if TYPE_CHECKING:
     from ldiversity.publish._prepare import Preparation
 
-__all__ = ["UNIQUE_PEOPLE", "about_people", "next_levels", "with_regions"]
+__all__ = ["UNIQUE_PEOPLE", "about_people", "even_samples", "next_levels", "with_regions"]
 
 UNIQUE_PEOPLE: Final = "unique-people"
 
@@ -47,6 +48,23 @@ def _next_level(preparation: Preparation, name: str, cells: pa.Array) -> Level:
     by_text = {str(level): level for level in rungs}
     shorter = [level for text, level in by_text.items() if text.startswith("prefix:")][1:2]
     return by_text.get("year") or next(iter([*shorter, *rungs]))
+
+
+def even_samples(quasi: Sequence[str], first: Mapping[str, pa.Array], sampled: int) -> dict[str, int]:
+    """For each quasi-identifier: how often the combinations of the others may be halved so that a sample stays even.
+
+    If combinations have the shares p, the share of rows in one of 2 ** s of them has the relative variance
+    2 ** s * sum(p ** 2). The first rows estimate the sum by how many pairs of them agree.
+    """
+    hashes = {name: mixed(cell_hashes(first[name]), salt=place) for place, name in enumerate(quasi) if name in first}
+    together = sum(hashes.values(), np.zeros(1, dtype=np.uint64))
+    found = {}
+    for name, own in hashes.items():
+        _, counts = np.unique(together - own, return_counts=True)
+        agreeing, pairs = int((counts * (counts - 1)).sum()) // 2 + 1, len(own) * (len(own) - 1) // 2 + 1
+        most = (EVEN / 2) ** 2 * pairs / agreeing
+        found[name] = min(sampled, max(0, int(most).bit_length() - 1))
+    return found
 
 
 def about_people(preparation: Preparation, choices: SketchRows, counted: Counted) -> Iterator[Finding]:
@@ -117,11 +135,12 @@ def _finer(level: Level) -> Sequence[Level]:
 def _tried(preparation: Preparation, choices: SketchRows, counted: Counted) -> dict[str, int]:
     """How many stay unique with each column at its next level; where a sample is of no use, all rows are read again."""
     open_ones = [name for name in choices.levels if name not in counted.without_label]
-    uneven = [name for name in open_ones if choices.sampled and not counted.is_even(name)]
+    uneven = [name for name in open_ones if choices.sampled_for(name) and not counted.is_even(name)]
     tried = {name: counted.unique_people(name)[0] for name in open_ones if name not in uneven}
     if uneven:
         sketches = (Sketch("rows"), *(Sketch("coarser", name) for name in uneven))
-        whole = count(replace(choices, sketches=sketches, sampled=0), preparation.shown, preparation.engine)
+        everybody = replace(choices, sketches=sketches, sampled=0, sampling={})
+        whole = count(everybody, preparation.shown, preparation.engine)
         tried |= {name: whole.unique_people(name)[0] for name in uneven if name not in whole.without_label}
     return tried
 

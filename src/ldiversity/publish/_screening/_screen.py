@@ -14,11 +14,12 @@ from ldiversity.base.findings import Confirmed, Finding
 from ldiversity.base.hashing import repeats
 from ldiversity.base.numbers import percent
 from ldiversity.errors import SchemaError
+from ldiversity.publish._screening._cell_counts import is_numeric
 from ldiversity.publish._screening._columns import ENOUGH_ROWS, Seen, about_column, leave_out, ways_out
 from ldiversity.publish._screening._content import look_at
 from ldiversity.publish._screening._counted import Counted, Spread, count
-from ldiversity.publish._screening._people import about_people, next_levels
-from ldiversity.publish._screening._sketch import Sketch, SketchRows, is_numeric
+from ldiversity.publish._screening._people import about_people, even_samples, next_levels
+from ldiversity.publish._screening._sketch import Sketch, SketchRows
 from ldiversity.publish._screening._telling import telling
 from ldiversity.publish._screening._values import about_domain, about_spellings, merged_codes
 from ldiversity.release import subjects_of
@@ -148,6 +149,7 @@ def _choices(preparation: Preparation) -> SketchRows:
     sketches += [Sketch("values", one, other) for one in sensitive for other in sensitive if one != other]
     sketches += [Sketch("ids", name) for name in _ids(preparation)]
     sketches += [Sketch("people"), *(Sketch("coarser", name) for name in levels)] if quasi else []
+    sampled = (preparation.n_rows // _SAMPLED_FROM).bit_length()
     return SketchRows(
         tuple(sketches),
         preparation.coders,
@@ -155,8 +157,9 @@ def _choices(preparation: Preparation) -> SketchRows:
         quasi,
         preparation.question.person,
         levels,
-        (preparation.n_rows // _SAMPLED_FROM).bit_length(),
+        sampled,
         frozenset(name for name, cells in first.items() if not repeats(cells)),
+        even_samples(quasi, first, sampled) if sampled else {},
     )
 
 
@@ -170,7 +173,7 @@ def _ids(preparation: Preparation) -> list[str]:
 def _about_ids(preparation: Preparation, counted: Counted) -> Iterator[Finding]:
     """Two spellings of an id are two people to the draws, whose sets can then be intersected."""
     for name in _ids(preparation):
-        rows = counted.n_rows >> counted.sampled
+        rows = counted.n_rows >> counted.choices.sampled
         yield from about_spellings(name, counted.hashed[Sketch("ids", name)], rows, ids=True)
 
 
