@@ -56,8 +56,8 @@ def test_counts_are_those_of_the_slow_way(
     names: list[str],
     merge_rows: int,
     most_places: int,
-    spacious: bool,
-    monkeypatch: pytest.MonkeyPatch,  # noqa: FBT001
+    spacious: bool,  # noqa: FBT001
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(_packing, "_MOST_PLACES", most_places)
     batches = random_batches(names, [0, 7, 40, 1, 60], seed=merge_rows)
