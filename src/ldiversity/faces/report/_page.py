@@ -46,9 +46,9 @@ def audience_mark(audience: str) -> str:
     return f'<meta name="ldiversity-audience" content="{audience}">'
 
 
-def page(report: Report) -> str:
+def page(report: Report, body: str) -> str:
     """Give the whole page."""
-    made = document(_AUDIENCES[report.audience], body(report), style=_STYLE)
+    made = document(_AUDIENCES[report.audience], body, style=_STYLE)
     return made.replace("<title>", f"{audience_mark(report.audience)}<title>", 1)
 
 

@@ -7,6 +7,7 @@ import secrets
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Final, Literal
 
@@ -91,9 +92,14 @@ class Report(Answer, schema="report", version=1):
         """The page: it needs no network and no script, and is smaller than 1 MB."""
         from ldiversity.faces.report._page import page
 
-        return page(self)
+        return page(self, self._body)
 
     def _repr_html_(self) -> str:
+        return self._body
+
+    @cached_property
+    def _body(self) -> str:
+        """What both show; drawing its pictures takes seconds."""
         from ldiversity.faces.report._page import body
 
         return body(self)

@@ -24,10 +24,11 @@ def large(n: int, n_values: int) -> ld.Release:
     return ld.anonymize(table, quasi=["age", "place"], sensitive="illness", method=ld.RandomizedAddition(l=3))
 
 
-@pytest.fixture
-def crowded(monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr(_tables, "_MOST_BYTES", 100_000)
-    return ld.user_report(large(500, 40)).to_html()
+@pytest.fixture(scope="module")
+def crowded() -> str:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_tables, "_MOST_BYTES", 100_000)
+        return ld.user_report(large(500, 40)).to_html()
 
 
 def test_large_domains_are_cut_to_the_most_frequent_values() -> None:
