@@ -50,8 +50,8 @@ def test_disjoint_regions_of_mondrian_leave_nothing_to_mix(independent: pa.Table
 
 
 # Over six orders of the rows the figure has a standard deviation of .002 at l = 4, and over 25 one of .0104 at l = 7,
-# where few classes decide. The tolerances are 4.5 and more of them: a false alarm in less than one of a hundred thousand
-# runs.
+# where few classes decide. The tolerances are 4.5 and more of them: a false alarm in less than one of a hundred
+# thousand runs.
 @pytest.mark.parametrize(("l", "right", "tolerance"), [(4, 0.294, 0.012), (7, 0.187, 0.047)])
 def test_overlapping_regions_of_adult(
     l: int, right: float, tolerance: float, public_data: Path, monkeypatch: pytest.MonkeyPatch
