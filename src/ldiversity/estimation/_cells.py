@@ -12,9 +12,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ldiversity.base.products import multiply
 from ldiversity.errors import InternalError, UnsupportedError
 from ldiversity.estimation._admissible import admissible_members, admissible_sets, whole_records
-from ldiversity.estimation._threads import map_threads, multiply, slices
+from ldiversity.estimation._threads import map_threads, slices
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import FloatArray, SetArray

@@ -11,9 +11,7 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity.base.arrays import FloatArray
-
-__all__ = ["map_threads", "multiply", "over_cells", "slices"]
+__all__ = ["map_threads", "over_cells", "slices"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -23,12 +21,6 @@ _WORTH_THREADS: Final = 400_000
 """Below this cost, which takes one or two milliseconds, starting threads would take as long as the work."""
 
 _WORTH_SLICES: Final = 1 << 16
-
-_ALONE: Final = 1 << 18
-"""Up to this many multiplications BLAS stays in the calling thread; for more, OpenBLAS wakes its own threads."""
-_TOGETHER: Final = 1 << 30
-"""From this many multiplications on, threads of BLAS are worth it."""
-_INNER: Final = 64
 
 
 def over_cells(work: Callable[[int, int], object], cost: NDArray[np.int64]) -> None:
@@ -59,24 +51,3 @@ def slices(n_rows: int) -> list[slice]:
     parts = min(os.cpu_count() or 1, max(1, n_rows // _WORTH_SLICES))
     bounds = [n_rows * part // parts for part in range(parts + 1)]
     return [slice(a, b) for a, b in pairwise(bounds)]
-
-
-def multiply(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Multiply two matrices without waking the threads of BLAS, which would keep spinning beside ours.
-
-    Examples
-    --------
-    >>> multiply(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]]))
-    array([[11.]])
-    """
-    n, inner = left.shape
-    width = right.shape[1]
-    if not _ALONE < n * inner * width < _TOGETHER:
-        return np.asarray(left @ right, dtype=np.float64)
-    rows = min(max(_ALONE // (_INNER * width), 1), _INNER)
-    step = max(_ALONE // (rows * width), 1)
-    product = np.zeros((n, width))
-    for row in range(0, n, rows):
-        for at in range(0, inner, step):
-            product[row : row + rows] += left[row : row + rows, at : at + step] @ right[at : at + step]
-    return product

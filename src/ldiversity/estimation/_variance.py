@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ldiversity.base.products import multiply
 from ldiversity.errors import UnsupportedError
 from ldiversity.estimation._cells import CellData, product_sets
 from ldiversity.estimation._projection import project
-from ldiversity.estimation._threads import multiply, over_cells
+from ldiversity.estimation._threads import over_cells
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import FloatArray

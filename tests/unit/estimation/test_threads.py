@@ -9,18 +9,7 @@ import pytest
 from ldiversity.estimation import _by as by_module
 from ldiversity.estimation import _threads as module
 from ldiversity.estimation._by import PlainColumn
-from ldiversity.estimation._threads import multiply, over_cells, slices
-
-
-@pytest.mark.parametrize(
-    "shape", [(1, 1, 1), (7, 5, 3), (1000, 50, 50), (130, 1225, 50), (3, 2000, 700), (600, 1, 600)]
-)
-def test_products_in_blocks_are_products(shape: tuple[int, int, int]) -> None:
-    rng = np.random.default_rng(0)
-    n, inner, width = shape
-    left, right = rng.normal(size=(n, inner)), rng.normal(size=(inner, width))
-
-    np.testing.assert_allclose(multiply(left, right), left @ right, rtol=1e-9, atol=1e-10)
+from ldiversity.estimation._threads import over_cells, slices
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, 100, 1_000_003])

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ldiversity.base.products import multiply
 from ldiversity.evaluation.measures._axes import Reach
 
 if TYPE_CHECKING:
@@ -86,7 +87,9 @@ class Rows:
             total = np.zeros((width, _QUERIES))
             for start in range(0, self.n_rows, _ROWS):
                 part = slice(start, min(start + _ROWS, self.n_rows))
-                total += np.asarray(numbers(part).T @ weigh(part))
+                some = numbers(part)
+                weights = weigh(part)
+                total += multiply(some.T, weights) if isinstance(some, np.ndarray) else np.asarray(some.T @ weights)
             yield np.ascontiguousarray(total.T[: len(block)])
 
     def _weigher(self, block: Sequence[Chosen]) -> Callable[[slice], FloatArray]:
