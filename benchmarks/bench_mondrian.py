@@ -4,6 +4,9 @@ Compared is the partition alone, from columns in memory to the class of each rec
 of table: every class has at least four distinct sensitive values (and so four records). Both cut at medians; ours also
 tries other cuts where the median is not allowed. anonypy gets the largest table that it finishes in two minutes; the
 figure is the ratio of rows per second of processor time.
+
+Two workers share the loops alone: 1.4 of 2.2 s. Ranking the columns, and choosing the cuts of each level from what the
+loops found, stay with one of them. So two workers can be 1.45 times as fast at most.
 """
 
 from __future__ import annotations
@@ -38,7 +41,7 @@ def run() -> list[Result]:
     two = f"{alone.wall:.1f} s against {both.wall:.1f} s; means something on two idle cores only"
     return [
         Result("Mondrian, 1M x 7, distinct:4", alone.cpu, 6, "s CPU"),
-        Result("Mondrian, wall time with one worker / with two", alone.wall / both.wall, 1.7, "x", two, at_least=True),
+        Result("Mondrian, wall time with one worker / with two", alone.wall / both.wall, 1.2, "x", two, at_least=True),
         Result("Mondrian, 1M x 7, distinct:4, rows a CPU second / anonypy", ratio, 100, "x", detail, at_least=True),
         Result("Mondrian, CPU at 1M rows / at 100k rows", growth, 14, "x CPU", f"{strict.cpu:.1f} s CPU"),
     ]
