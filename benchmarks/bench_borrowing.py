@@ -106,7 +106,7 @@ def _once(study: Study, seed: int) -> tuple[np.ndarray, ...]:
     mle, small, found = (
         ld.estimate(release, by=list(study.by), estimator=name) for name in ("mle", "map", "hierarchical")
     )
-    truth, records = true_counts(table, found, study.sensitive, values), found.records[:, None]
+    truth, records = true_counts(table, found, [study.sensitive], [values]), found.records[:, None]
     before = np.where(records >= 10 * len(values), mle.count, small.count)
     squares, others = (((counts - truth) / records) ** 2 for counts in (found.count, before))
     return found.records, squares, others, (found.low <= truth) & (truth <= found.high), truth > 0
