@@ -4,9 +4,6 @@ Usage: LDIVERSITY_DATA=<folder with adult.csv.gz and census_income_kdd.csv.gz> p
 
 Each table is published many times. Figures are about cells with at least ten records per value. Classes of values
 follow from the true share in the cell: zero, rare (below 2 %), common. Standard errors of coverages are over releases.
-Some coverages are just below their upper limit, so that noise alone would carry them across it. They break it when they
-are above it by more than two standard errors, as one that is at the limit is in 2 % of runs. The lower limit has no
-such allowance.
 
 Coverage of rare values and of those without records has no upper limit: where an interval begins at 0, the true count
 can be missed on one side only, and not at all if it is within two standard errors of zero. The share of intervals that
@@ -141,9 +138,8 @@ class Coverage:
         return cls(float(held[chosen].mean()), float(noise), float(at_zero[chosen].mean()))
 
     def at_most(self, limit: float, name: str) -> Result:
-        """Whether the share is at most `limit`, as far as its noise lets tell."""
-        allowed = f"{self.held:.4f} +- {self.noise:.4f}"
-        return Result(f"{name}, less two standard errors", self.held - 2 * self.noise, limit, "", allowed)
+        """The share as a result that has a limit."""
+        return Result(name, self.held, limit, "", f"{self.held:.4f} +- {self.noise:.4f}")
 
     def __str__(self) -> str:
         return f"{self.held:.3f} +- {self.noise:.3f} ({self.at_zero:.0%} begin at 0)"

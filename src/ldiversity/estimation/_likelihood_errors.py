@@ -118,7 +118,8 @@ class _Curvature:
     def limits(self, confidence: float, published: IntArray) -> tuple[FloatArray, FloatArray]:
         """The limits of the true counts, none of which exceeds its published count."""
         z, deviation = NormalDist().inv_cdf((1 + confidence) / 2), np.sqrt(self._variance)
-        reach = z * deviation + HALF_A_RECORD
+        # True counts are whole numbers, and noise is not: the two errors are independent, and their squares add up.
+        reach = np.hypot(z * deviation, HALF_A_RECORD)
         # Either of the two may be the one that is off.
         apart = self._counts - self._middle
         beyond = np.maximum(np.abs(apart) - _HARMLESS * deviation, 0.0)

@@ -80,7 +80,7 @@ def test_limits_are_standard_errors_and_half_a_record_beyond_both_estimates(
     published = result._cells.counts[0]
 
     deviation = np.sqrt(np.diag(covariance))
-    reach = 1.96 * deviation + 0.5
+    reach = np.hypot(1.96 * deviation, 0.5)
     low = np.maximum(np.minimum(result.count[0], mean) - reach, 0)
     reach += (1.96**2 - 1) / 6 * np.minimum(deviation / (mean + 0.5), 1) * deviation
     high = np.minimum(np.maximum(result.count[0], mean) + reach, published)
