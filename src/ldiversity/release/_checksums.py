@@ -25,8 +25,8 @@ _lock: Final = Lock()
 def sha256_of(file: Path) -> str:
     """The SHA-256 of a file.
 
-    A large file is read once while nobody changes it: the system notes when that happens, and nobody can set the time
-    of a change back.
+    A large file is read once, as long as the system notes no change of it. It notes one through mapped memory only when
+    the page is written to disk; another process reads every file itself.
     """
     before = file.stat()
     if before.st_size < _LARGE:

@@ -185,7 +185,8 @@ class _Sum:
             block, first = divmod(self._place + start, _BLOCK)
             own = words[start : start + _BLOCK - first]
             weights = _weights()[first : first + len(own)]
-            factor = int(_weights()[block % _BLOCK]) + 2 * (block // _BLOCK)
+            # Of another salt than weights: else place 1 of block 2 would weigh as much as place 2 of block 1.
+            factor = int(mixed(np.array([block], dtype=np.uint64), salt=11)[0]) | 1
             sums = [own, own >> np.uint64(32)] if wide else [own]
             for half, part in enumerate(sums):
                 self._totals[half] = (self._totals[half] + factor * int(np.dot(part, weights))) % _WORD

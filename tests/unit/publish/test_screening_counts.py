@@ -19,6 +19,7 @@ from ldiversity.engines import LocalEngine, NumberedBatch, Secrets
 from ldiversity.publish._levels import NumberLevel
 from ldiversity.publish._prepare import prepare
 from ldiversity.publish._screening import screen
+from ldiversity.publish._screening._cell_counts import Remembered, looks
 from ldiversity.publish._screening._people import even_samples
 from ldiversity.publish._screening._sketch import Sketch, SketchRows
 from ldiversity.publish._screening._tally import HashCounts
@@ -176,3 +177,13 @@ def test_samples_are_smaller_where_the_other_columns_have_many_combinations() ->
     # The others of c have 12,000 combinations: one in 2 ** 4 are 750, whose share has a standard error of 3.7 %.
     assert found == {"a": 8, "b": 7, "c": 4}
     assert even_samples(["a"], first, 8) == {"a": 0}  # without others all rows stay together
+
+
+@pytest.mark.parametrize("other", range(4))
+def test_looks_do_not_depend_on_what_every_fourth_row_is(other: int) -> None:
+    cells = pa.array(["n/a" if row % 4 == other else f"a{row % 40}@b.org" for row in range(1600)])
+
+    _, counts = looks(cells, Remembered())
+
+    # 400 cells in which addresses are three of four: six standard errors are 52.
+    assert abs(int(counts[:-1].max()) - 300) < 52

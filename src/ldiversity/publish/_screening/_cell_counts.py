@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ldiversity.base.hashing import Coded, HashArray, cell_hashes, coded_cells
+from ldiversity.base.hashing import Coded, HashArray, cell_hashes, coded_cells, mixed
 from ldiversity.publish._screening._content import LOOKS, NUMBERED, look_at
 from ldiversity.publish._screening._spelling import plain_spelling
 
@@ -66,9 +66,13 @@ def decoded(cells: pa.Array) -> pa.Array:
 
 
 def looks(cells: pa.Array, known: Remembered) -> Counted:
-    """How many of some cells, evenly spaced, look like each of `LOOKS`; the last key counts the cells."""
+    """How many of some cells, one of each run of equal length, look like each of `LOOKS`; the last key counts them."""
     step = max(1, len(cells) // _SEEN_TEXTS)
-    some = decoded(cells.take(pa.array(np.arange(0, len(cells), step)))).drop_null()
+    starts = np.arange(0, len(cells), step)
+    # Not the first of each run: a table in which every fourth row is alike would show these alone, or none of them.
+    inside = mixed(np.arange(len(starts), dtype=np.uint64), salt=3) % np.uint64(step)
+    chosen = np.minimum(starts + inside.astype(np.int64), len(cells) - 1)
+    some = decoded(cells.take(pa.array(chosen))).drop_null()
     counts = np.zeros(len(LOOKS) + 1, dtype=np.int64)
     if is_numeric(some.type):
         numbers = pc.cast(some, pa.float64(), safe=False).to_numpy()
