@@ -21,7 +21,7 @@ _PROBE_ROWS: Final = 256
 _EXACT_FLOAT: Final = 2**53
 _INTEGER: Final = r"^-?(0|[1-9][0-9]*)$"
 _UNUSUAL: Final = r"^(\+|-?0[0-9])"
-_BEGINNINGS: Final = np.frombuffer(b"+-0", dtype=np.uint8)
+_BEGINNINGS: Final = np.isin(np.arange(256), np.frombuffer(b"+-0", dtype=np.uint8))
 _DATE: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 
 
@@ -114,8 +114,8 @@ def _with_a_sign_or_zero(cells: pa.Array) -> pa.Array:
     _, offsets, content = cells.buffers()
     starts = np.frombuffer(offsets, dtype=np.int32)[cells.offset : cells.offset + len(cells) + 1]
     filled = np.flatnonzero(starts[1:] > starts[:-1])
-    first = np.frombuffer(content, dtype=np.uint8)[starts[filled]] if content is not None else filled
-    return cells.take(pa.array(filled[np.isin(first, _BEGINNINGS)]))
+    first = np.frombuffer(content or b"", dtype=np.uint8)[starts[filled]]
+    return cells.take(pa.array(filled[_BEGINNINGS[first]]))
 
 
 def _has_point(cells: pa.Array) -> bool:
