@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ldiversity.tables._rechunk import rechunk
 
@@ -60,7 +61,11 @@ class HeldRows:
         if self._waiting:
             self._join(whole=True)
         self._types = types
-        fits = all(_can_become(field.type, types[field.name]) for batch in self._batches for field in batch.schema)
+        fits = all(
+            _can_become(cells, types[name])
+            for batch in self._batches
+            for name, cells in zip(batch.schema.names, batch.columns, strict=True)
+        )
         if not fits:
             self._batches = []
         return fits
@@ -79,10 +84,15 @@ class HeldRows:
         self._batches += joined
 
 
-def _can_become(held: pa.DataType, target: pa.DataType) -> bool:
-    """Whether nothing is lost: texts are as they were, and whole numbers among others are small enough."""
-    texts = held == pa.string() or pa.types.is_dictionary(held)
-    return bool(texts or held == target or (held == pa.int64() and target == pa.float64()))
+def _can_become(cells: pa.Array, target: pa.DataType) -> bool:
+    """Whether nothing is lost: texts are as they were, and whole numbers among others are small enough.
+
+    A whole number 0 may have been written as -0, which is another number where there are fractions.
+    """
+    held = cells.type
+    if held == pa.string() or pa.types.is_dictionary(held) or held == target:
+        return True
+    return held == pa.int64() and target == pa.float64() and not pc.any(pc.equal(cells, 0)).as_py()
 
 
 def _converted(cells: pa.Array, target: pa.DataType) -> pa.Array:

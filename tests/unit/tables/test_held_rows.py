@@ -23,6 +23,7 @@ COLUMNS = {
     "a wide number at the end": [f"{i}.5" for i in range(59)] + ["9007199254740993"],
     "spelled as no number is at the end": [f"{i}" for i in range(59)] + ["007"],
     "minus zero": [f"{i}" for i in range(59)] + ["-0"],
+    "minus zero before a fraction": [f"{i * 37}" for i in range(1, 40)] + ["-0"] + [f"{i}.5" for i in range(20)],
     "empty at first": [""] * 40 + [f"{i}" for i in range(20)],
     "days": [f"2020-01-{i % 28 + 1:02d}" for i in range(60)],
     "days that differ": [f"20{i + 10}-01-31" for i in range(60)],
@@ -67,6 +68,7 @@ def test_what_is_held_is_what_is_parsed(tmp_path: Path, name: str) -> None:
     for columns in (["x", "row"], ["row"], ["row", "x"]):
         assert rows_of(held, columns).equals(rows_of(parsed, columns))
     assert rows_of(held, ["x"], ("x",)).equals(rows_of(parsed, ["x"], ("x",)))
+    assert str(rows_of(held, ["x"]).to_pylist()) == str(rows_of(parsed, ["x"]).to_pylist())  # zeros have a sign
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -109,3 +111,11 @@ def test_nothing_is_held_where_memory_is_limited(tmp_path: Path) -> None:
     ]
 
     assert held == [True, False, False]
+
+
+@pytest.mark.parametrize(("numbers", "fits"), [([1, 5], True), ([0, 5], False)])
+def test_zeros_among_whole_numbers_are_parsed_again_where_there_are_fractions(numbers: list[int], fits: bool) -> None:  # noqa: FBT001
+    held = held_rows.HeldRows(1000)
+    held.add(pa.record_batch({"x": numbers}))
+
+    assert held.settle({"x": pa.float64()}) == fits
