@@ -89,9 +89,9 @@ def key() -> Answer:
 def results() -> Answer:
     from ldiversity.collection.results import ResultsAnswer, ShownCell, ShownDivision, ShownQuestion, ShownValue
 
-    cell = ShownCell(LONG, 100, (ShownValue(LONG, 0.5, 0.4, 0.6),) * 60)
-    question = ShownQuestion(LONG, LONG, 3, cell, (ShownDivision("age", LONG, (cell,) * 60, (LONG,) * 60),))
-    return ResultsAnswer("ab", LONG, 50, 50, 0.01, 0.95, (question,) * 24, (LONG,) * 30)
+    cell = ShownCell(LONG, 100, (ShownValue(LONG, 0.5, 0.4, 0.6),) * 20)
+    question = ShownQuestion(LONG, LONG, 3, cell, (ShownDivision("age", LONG, (cell,) * 20, (LONG,) * 20),))
+    return ResultsAnswer("ab", LONG, 50, 50, 0.01, 0.95, (question,) * 10, (LONG,) * 30)
 
 
 def closed() -> Answer:

@@ -14,7 +14,7 @@ from scipy.stats import binom
 
 import ldiversity as ld
 
-RUNS = 20
+RUNS = 12
 MOST = int(binom.ppf(1 - 1e-5, RUNS, 1 / 40))
 QUASI = ["age", "zip", "job"]
 RISKS = ["singling-out", "linkability", "inference"]
