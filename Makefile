@@ -16,7 +16,7 @@ OLDEST_PYTHON = $(if $(filter python3,$(PYTHON)),$(shell python3.11 -c '' 2>/dev
 # What is run there reads, writes and computes with each version: every kind of table and file, every command and answer,
 # estimates, audits, attacks and pictures, servers and storage, and a publication by each method, whose draws are compared
 # with those of other versions. The rest is decided by this project's own code alone, and the newest versions find its faults.
-OLDEST_TESTS := $(addprefix tests/unit/,base engines evaluation/attacks evaluation/measures pictures release tables web) \
+OLDEST_TESTS := $(addprefix tests/unit/,base engines pictures release tables web) \
 	$(addprefix tests/contract/test_,$(addsuffix .py,answers engines estimates_on_engines estimators every_command evidence \
 		extreme_numbers frame_types grouping_methods pycanon same_draws several_files times without_sensitive_columns)) \
 	$(wildcard tests/collection/test_server_*.py tests/collection/test_store_[!k]*.py) tests/property/test_files_give_back.py

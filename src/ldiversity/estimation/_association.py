@@ -200,7 +200,7 @@ def association(
         if side.rows.shape[1] < 2:  # noqa: PLR2004 - nothing to compare
             raise _too_few(what, len(rows))
     tested = _test(own, other, design, rows)
-    notes = [own.note, other.note, _TOGETHER if release.person else "", _NOT_SHOWN]
+    notes = [own.note, other.note, _few_expected(own, other), _TOGETHER if release.person else "", _NOT_SHOWN]
     method = _OF_CLASSES if release.grouped else _OF_SETS
     return Association(
         sensitive=name,
@@ -214,6 +214,18 @@ def association(
         n_cells=other.rows.shape[1],
         n_values=own.rows.shape[1],
         caveats=tuple(note for note in notes if note),
+    )
+
+
+def _few_expected(own: _Side, other: _Side) -> str:
+    """A caveat where the smallest cell expects too few records of a value for the distribution of the statistic."""
+    values, cells = (np.asarray(side.rows.sum(axis=0)).reshape(-1) for side in (own, other))
+    least = float(values.min() * cells.min() / own.rows.shape[0])
+    if least >= LEAST_EXPECTED:
+        return ""
+    return (
+        f"The smallest cell expects {number(least, 2)} records of its rarest value, fewer than {LEAST_EXPECTED}: the test "
+        "may reject too often. Ask for cells of more equal size."
     )
 
 

@@ -33,6 +33,20 @@ def release(publish: Any, uniform: SetMechanism) -> Release:
     return publish(columns, {"s": VALUE, "t": VALUE % 4}, {"s": uniform, "t": other})
 
 
+@pytest.mark.parametrize(("smallest", "said"), [(10, True), (200, False)])
+def test_a_cell_that_expects_few_records_of_a_value_is_named(
+    publish: Any,
+    uniform: SetMechanism,
+    smallest: int,
+    said: bool,  # noqa: FBT001
+) -> None:
+    cells = np.where(np.arange(N) < smallest, 0, 1 + np.arange(N) % 2)
+
+    found = association(publish({"cell": cells}, {"s": VALUE}, {"s": uniform}), by="cell")
+
+    assert any("may reject too often" in caveat for caveat in found.caveats) == said
+
+
 def test_without_dummies_it_is_pearsons_chi_square() -> None:
     table = np.zeros((3, 6))
     np.add.at(table, (SEX, VALUE), 1)
