@@ -224,8 +224,8 @@ def _few_expected(own: _Side, other: _Side) -> str:
     if least >= LEAST_EXPECTED:
         return ""
     return (
-        f"The smallest cell expects {number(least, 2)} records of its rarest value, fewer than {LEAST_EXPECTED}: the test "
-        "may reject too often. Ask for cells of more equal size."
+        f"The smallest cell expects {number(least, 2)} records of its rarest value, fewer than {LEAST_EXPECTED}: the "
+        "test may reject too often. Ask for cells of more equal size."
     )
 
 
