@@ -27,7 +27,7 @@ _HERE = Path(__file__).parent
 _WARM_UP = 300_000  # two pieces, so that both workers have started
 _WORK = {"sets": ("plain", 2.0), "bsgi": ("local-bsgi", 5.0), "audit": ("local-audit", 3.0)}
 PEAK_ROWS = 20_000_000 if FULL else ROWS
-_DRIVER = {"audit": 300, "estimate": 300, "sets": 300, "bsgi": 600}  # MiB
+_DRIVER = {"audit": 300e6, "estimate": 300e6, "sets": 300e6, "bsgi": 600e6}
 
 
 def run() -> list[Result]:
@@ -59,8 +59,8 @@ def _beside(one: dict[str, Any], other: dict[str, Any], limit: float) -> Result:
 
 def _peak(one: dict[str, Any]) -> Result:
     name = f"Spark: peak of the Python driver, {one['what']}"
-    own = f"{one['driver_own'] / 2**20:.0f} MiB its own, the rest are files of libraries"
-    return Result(name, one["driver_peak"] / 2**20, _DRIVER[one["what"]], "MiB", f"{one['rows']:,} rows; {own}")
+    own = f"{one['driver_own'] / 1e6:.0f} MB its own, the rest are files of libraries"
+    return Result(name, one["driver_peak"] / 1e6, _DRIVER[one["what"]] / 1e6, "MB", f"{one['rows']:,} rows; {own}")
 
 
 def _said(one: dict[str, Any]) -> str:
