@@ -12,6 +12,7 @@ CHECK_VERSION := -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python
 
 # The oldest versions are those that pyproject.toml names, on the oldest Python; PYTHON=... chooses another Python.
 OLDEST := .venv-oldest
+IN_OLDEST = NUMBA_CACHE_DIR=$(CURDIR)/$(OLDEST)/numba $(OLDEST)/bin
 OLDEST_PYTHON = $(if $(filter python3,$(PYTHON)),$(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3),$(PYTHON))
 # What is run there reads, writes and computes with each version: every kind of table and file, every command and answer,
 # estimates, audits, attacks and pictures, servers and storage, and a publication by each method, whose draws are compared
@@ -32,10 +33,13 @@ PYTHON_TESTS := tests/unit $(addprefix tests/contract/test_,$(addsuffix .py,answ
 # One more than there are processors, because tests wait for browsers, databases and other processes now and then.
 WORKERS := $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')
 
+# Most modules of most packages are never imported: those that are get compiled then.
+INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
+
 # Where compiled modules may not be kept, each of the many processes of the tests would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-oldest test-python lint types layers unit setup setup-oldest bench docs man sbom picture gallery clean
+.PHONY: demo test test-oldest test-python lint types layers unit setup setup-oldest compiled compiled-oldest bench docs man sbom picture gallery clean
 
 demo: setup
 	$(BIN)/ldiversity demo --folder demo-output
@@ -47,7 +51,7 @@ setup: $(VENV)/.ready
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) $(CHECK_VERSION)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python $(INSTALL) --editable '.[dev]'
 	touch $@
 
 lint: setup
@@ -71,7 +75,15 @@ unit: setup .kernels.json
 
 # Compiled loops are kept apart: each version of numba discards those of another.
 test-oldest: setup-oldest
-	NUMBA_CACHE_DIR=$(CURDIR)/$(OLDEST)/numba $(OLDEST)/bin/pytest -n $(WORKERS) $(OLDEST_TESTS)
+	$(IN_OLDEST)/pytest -n $(WORKERS) $(OLDEST_TESTS)
+
+# Before many processes begin: one that compiles all test modules, and the loops for the oldest versions.
+compiled: setup
+	$(BIN)/pytest --collect-only -qq > $(VENV)/collected.txt
+
+compiled-oldest: setup-oldest
+	$(IN_OLDEST)/python tests/meta/compile_all.py > $(OLDEST)/kernels.json
+	$(IN_OLDEST)/pytest --collect-only -qq $(OLDEST_TESTS) > $(OLDEST)/collected.txt
 
 setup-oldest: $(OLDEST)/.ready
 
@@ -79,7 +91,7 @@ $(OLDEST)/.ready: pyproject.toml tools/oldest_versions.py
 	$(OLDEST_PYTHON) $(CHECK_VERSION)
 	$(OLDEST_PYTHON) -m venv --clear $(OLDEST)
 	$(OLDEST)/bin/python tools/oldest_versions.py test > $(OLDEST)/versions.txt
-	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(OLDEST)/versions.txt --editable '.[test]'
+	$(OLDEST)/bin/python $(INSTALL) --constraint $(OLDEST)/versions.txt --editable '.[test]'
 	touch $@
 
 test-python: $(OTHER)/.ready
@@ -88,11 +100,11 @@ test-python: $(OTHER)/.ready
 $(OTHER)/.ready: pyproject.toml
 	$(PYTHON) $(CHECK_VERSION)
 	$(PYTHON) -m venv --clear $(OTHER)
-	$(OTHER)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	$(OTHER)/bin/python $(INSTALL) --editable '.[test]'
 	touch $@
 
 bench: setup
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(BIN)/python $(INSTALL) --editable '.[bench]'
 	$(BIN)/python benchmarks/run.py
 
 # The site: docs/_build/index.html

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import settings
@@ -23,6 +26,7 @@ BY_FILE = (
     "tests/contract/",
     "tests/e2e/",
     "tests/packaging/",
+    "tests/papers/",
     "tests/papers_gallery/",
     "tests/statistical/",
     "tests/unit/distances/",
@@ -44,7 +48,43 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
                 return nodeid[: nodeid.index("/", len("tests/"))]
             return nodeid.partition("::")[0] if nodeid.startswith(BY_FILE) else nodeid
 
+        def _assign_work_unit(self, node: Any) -> None:
+            # What a process has done is forgotten: whenever a test ends, all that it was ever given is looked through.
+            given = self.assigned_work[node]
+            self.assigned_work[node] = {scope: tests for scope, tests in given.items() if not all(tests.values())}
+            super()._assign_work_unit(node)
+
     return Together(config, log)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _disks_are_not_waited_for() -> Iterator[None]:
+    """Thousands of tests save a release, and none cuts the power: what was handed to the system is safe enough."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: None)
+        yield
+
+
+_GENERATORS: dict[str, list[tuple[np.random.Generator, Any]]] = {}
+
+
+@pytest.fixture(autouse=True)
+def _draws_begin_anew(request: pytest.FixtureRequest) -> None:
+    """What a test draws from its module's generator does not depend on which tests ran before it."""
+    module = request.node.path.as_posix()
+    if module not in _GENERATORS:
+        names = vars(getattr(request.node, "module", None) or object).values()
+        found = [one for one in names if isinstance(one, np.random.Generator)]
+        _GENERATORS[module] = [(one, one.bit_generator.state) for one in found]
+    for generator, state in _GENERATORS[module]:
+        generator.bit_generator.state = state
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports without what pictures show, for tests of their words: drawing takes most of the time of a page."""
+    plain = "ldiversity.faces.report._tables._image"
+    monkeypatch.setattr(plain, lambda picture: f'<img alt="{escape(picture.alt)}" src="data:,">')
 
 
 DISEASES = ["angina", "asthma", "cold", "cut", "flu", "measles", "sty"]

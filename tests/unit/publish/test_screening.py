@@ -278,7 +278,7 @@ def test_unique_people_are_counted_with_the_first_thing_to_do() -> None:
     years = table["birth"].cast(pa.string()).to_pylist()
     pairs = [(sex, day[:4]) for sex, day in zip(table["sex"].to_pylist(), years, strict=True)]
     assert left == sum(pairs.count(pair) == 1 for pair in pairs)
-    told = f"{left:,} are" if left else "nobody is"
+    told = f"{left:,} {'is' if left == 1 else 'are'}" if left else "nobody is"
     assert after.text == f"1,000 of 1,000 records are unique on 'sex', 'birth'; as published, {told}."
     assert bool(after.remedy) == bool(left)
 
