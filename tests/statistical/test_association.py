@@ -25,30 +25,50 @@ BALANCED = BalancedSelection.fit(LINE, OrderedDistance(), l=3, d=2)
 SHARES = np.array([30, 20, 15, 10, 8, 7, 5, 3, 2]) / 100
 
 
-def release(mechanism: SetMechanism, cells: np.ndarray, values: np.ndarray, rng: np.random.Generator) -> Release:
+def release(
+    mechanism: SetMechanism, cells: np.ndarray, values: np.ndarray, rng: np.random.Generator, **more: np.ndarray
+) -> Release:
     words = rng.integers(0, 2**64, (len(values), mechanism.words_per_record + 20), dtype=np.uint64)
     sets, short = mechanism.sample(values.astype(np.int32), words)
     assert not short.any()
+    shown = pa.table({"x": cells, **more})
+    quasi = (Attribute(name, Role.QUASI, str(shown[name].type)) for name in shown.column_names)
     return SetRelease.in_memory(
-        schema=Schema((Attribute("x", Role.QUASI, "int64"), Attribute("s", Role.SENSITIVE, "int64", LINE))),
-        columns=pa.table({"x": cells}),
+        schema=Schema((*quasi, Attribute("s", Role.SENSITIVE, "int64", LINE))),
+        columns=shown,
         sets={"s": np.sort(sets, axis=1)},
         mechanisms={"s": mechanism},
     )
 
 
-def rejected(draw: Callable[[np.random.Generator], Release], seed: int, times: int = TIMES) -> int:
+def rejected(draw: Callable[[np.random.Generator], Release], seed: int, times: int = TIMES, **given: str) -> int:
     rng = np.random.default_rng(seed)
-    return sum(association(draw(rng), "x").pvalue < 0.05 for _ in range(times))
+    return sum(association(draw(rng), "x", **given).pvalue < 0.05 for _ in range(times))
 
 
-@pytest.mark.parametrize("mechanism", [UNIFORM, BALANCED], ids=["uniform", "balanced"])
-@pytest.mark.parametrize(("n", "cells"), [(300, 2), (400, 6)])
-def test_a_true_null_is_rejected_in_a_twentieth_of_the_cases(mechanism: SetMechanism, n: int, cells: int) -> None:
+@pytest.mark.parametrize(
+    ("mechanism", "sizes", "weighted"),
+    [
+        (UNIFORM, [150, 150], False),
+        (BALANCED, [67, 67, 66, 67, 67, 66], False),
+        (BALANCED, [12, 388], False),
+        (BALANCED, [30, 70, 900], True),
+    ],
+)
+def test_a_true_null_is_rejected_in_a_twentieth_of_the_cases(
+    mechanism: SetMechanism,
+    sizes: list[int],
+    weighted: bool,  # noqa: FBT001
+) -> None:
+    cells = np.repeat(np.arange(len(sizes)), sizes)
+    strata = np.arange(len(cells)) % 3
+
     def null(rng: np.random.Generator) -> Release:
-        return release(mechanism, rng.integers(0, cells, n), rng.choice(9, n, p=SHARES), rng)
+        values = rng.choice(9, len(cells), p=SHARES)
+        return release(mechanism, cells, values, rng, w=1.0 + strata, h=strata)
 
-    assert LEAST <= rejected(null, seed=41) <= MOST
+    given = {"weights": "w", "strata": "h"} if weighted else {}
+    assert LEAST <= rejected(null, seed=41, **given) <= MOST
 
 
 def test_an_association_is_found() -> None:

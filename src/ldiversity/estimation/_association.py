@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,22 +16,18 @@ from ldiversity.base.numbers import counted, number
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.estimation._by import ByLike, PlainColumn
 from ldiversity.estimation._by_text import read_by
-from ldiversity.estimation._cells import index_cells
 from ldiversity.estimation._coarse import ask_labels
 from ldiversity.estimation._design import read_design
 from ldiversity.estimation._exchange import why_not_by_chance
-from ldiversity.estimation._independence import MOST_PRODUCTS, Tested, design_test, independence_test, pool
-from ldiversity.estimation._likelihood import counted_marginal
+from ldiversity.estimation._independence import design_test, independence_test
 from ldiversity.estimation._seen import selected_rows
+from ldiversity.estimation._test_sides import few_decide, side_of_cells, side_of_values
 from ldiversity.estimation._where import WhereLike, as_filters, nothing_selected
 from ldiversity.release import check_release, check_values, load_release
 from ldiversity.schema import Role
-from ldiversity.sentences import Method, Parameter, Setting, say
+from ldiversity.sentences import Method, Parameter, Sentence, Setting, say
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
-
-    from ldiversity.base.arrays import FloatArray
     from ldiversity.estimation._by import By
     from ldiversity.estimation._where import Filter
     from ldiversity.release import Release
@@ -48,13 +43,6 @@ NOT_FOR_TESTS: Final = (
 )
 """A caveat of every estimate from sets."""
 
-LEAST_EXPECTED: Final = 5
-"""Values are put together until each is expected so often in a cell of average size, as for Pearson's chi-square."""
-
-LEAST_RECORDS: Final = 5
-"""Cells with fewer records are put together."""
-
-_LEAST_FREE: Final = 10
 _OF_SETS: Final = "score test of the likelihood of the published sets"
 _OF_CLASSES: Final = "test on the shares of the classes, which chance alone put records into"
 _TOGETHER: Final = (
@@ -118,14 +106,6 @@ class Association(Answer, schema="association", version=1):
                 *self.caveats,
             ]
         )
-
-
-@dataclass(frozen=True, eq=False)
-class _Side:
-    """One side of the test: a row for each selected record, its columns pooled, and what was put together."""
-
-    rows: csr_matrix
-    note: str = ""
 
 
 def association(
@@ -192,15 +172,19 @@ def association(
     design = read_design("association", release, weights, strata)
     cells, filters = ask_labels(release, () if hidden else divided, filters)
     rows = _selected(release, [name, *hidden], filters)
-    # So many are expected in an average cell, and in an average pair of values of two hidden attributes.
-    pair = math.sqrt(LEAST_EXPECTED * len(rows))
-    other = _values(release, hidden[0], rows, pair) if hidden else _cells(release, cells, rows)
-    own = _values(release, name, rows, pair if hidden else LEAST_EXPECTED * other.rows.shape[1])
-    for side, what in ((own, f"values of {name!r}"), (other, "cells")):
-        if side.rows.shape[1] < 2:  # noqa: PLR2004 - nothing to compare
-            raise _too_few(what, len(rows))
-    tested = _test(own, other, design, rows)
-    notes = [own.note, other.note, _few_expected(own, other), _TOGETHER if release.person else "", _NOT_SHOWN]
+    weighing = None if design is None else design.weights[rows]
+    other = (
+        side_of_values(release, hidden[0], rows, weighing) if hidden else side_of_cells(release, cells, rows, weighing)
+    )
+    own = side_of_values(release, name, rows, weighing, None if hidden else other.size)
+    for side, what in ((own, f"values of {name!r}"), (other, f"values of {hidden[0]!r}" if hidden else "cells")):
+        if side.size < 2:  # noqa: PLR2004 - nothing to compare
+            raise _too_few(what, side.least, len(rows), weighted=design is not None)
+    tested = (
+        independence_test(own.rows, other.rows) if design is None else design_test(own.rows, other.rows, design, rows)
+    )
+    few = "" if hidden else few_decide(other, weighing, name)
+    notes = [own.note, other.note, few, _TOGETHER if release.person else "", _NOT_SHOWN]
     method = _OF_CLASSES if release.grouped else _OF_SETS
     return Association(
         sensitive=name,
@@ -211,21 +195,9 @@ def association(
         pvalue=tested.pvalue,
         method=method if design is None else f"{method}, with the covariance of the sample's design",
         n_records=len(rows),
-        n_cells=other.rows.shape[1],
-        n_values=own.rows.shape[1],
+        n_cells=other.size,
+        n_values=own.size,
         caveats=tuple(note for note in notes if note),
-    )
-
-
-def _few_expected(own: _Side, other: _Side) -> str:
-    """A caveat where the smallest cell expects too few records of a value for the distribution of the statistic."""
-    values, cells = (np.asarray(side.rows.sum(axis=0)).reshape(-1) for side in (own, other))
-    least = float(values.min() * cells.min() / own.rows.shape[0])
-    if least >= LEAST_EXPECTED:
-        return ""
-    return (
-        f"The smallest cell expects {number(least, 2)} records of its rarest value, fewer than {LEAST_EXPECTED}: the "
-        "test may reject too often. Ask for cells of more equal size."
     )
 
 
@@ -233,19 +205,6 @@ def not_for_tests(release: Release, names: Sequence[str]) -> str:
     """The caveat of an estimate: it names the test only where that takes the release."""
     reason = why_not_by_chance(release, names)
     return NOT_FOR_TESTS if not reason else f"{_NO_OTHER_TEST} No test is offered for this release: {reason}."
-
-
-def _test(own: _Side, other: _Side, design: Any, rows: NDArray[np.int64]) -> Tested:  # noqa: ANN401 - a Design or None
-    if design is None:
-        return independence_test(own.rows, other.rows)
-    most = min(MOST_PRODUCTS, design.freedom // _LEAST_FREE)
-    if (own.rows.shape[1] - 1) * (other.rows.shape[1] - 1) > most:
-        raise UnsupportedError(
-            "association",
-            f"with weights or strata the test needs {_LEAST_FREE} records for each degree of freedom, and has at most "
-            f"{MOST_PRODUCTS} of these",
-        ).with_hint("Ask for fewer cells: wider bins, or groups.")
-    return design_test(own.rows, other.rows, design, rows)
 
 
 def _sensitive(release: Release, sensitive: str | None, hidden: Sequence[str]) -> str:
@@ -259,8 +218,14 @@ def _sensitive(release: Release, sensitive: str | None, hidden: Sequence[str]) -
             "sensitive",
             f"must name one of {name_some(left)}" if left else "must be another attribute than by names",
             got=None if name is None else repr(name),
-        ).with_hint(None if name is None else did_you_mean(name, left))
+        ).with_hint(_another(name, left))
     return name
+
+
+def _another(name: str | None, left: Sequence[str]) -> str | None:
+    if not left:
+        return say("Name published columns in {}: nothing is tested against itself.", Parameter("by"))
+    return None if name is None else did_you_mean(name, left)
 
 
 def _check(release: Release, name: str, by: tuple[By, ...], filters: tuple[Filter, ...], hidden: Sequence[str]) -> None:
@@ -272,9 +237,7 @@ def _check(release: Release, name: str, by: tuple[By, ...], filters: tuple[Filte
         if release.schema[part.column].role is Role.SENSITIVE:
             raise ParameterError(
                 "association", "where", f"must name published columns, but {part.column!r} is sensitive"
-            ).with_hint(
-                say("To test whether the two attributes depend on each other, give it alone: {}.", _alone(part.column))
-            )
+            ).with_hint(_instead_of_filter(part.column, name))
     if hidden and (len(by) > 1 or not isinstance(by[0], PlainColumn)):
         raise UnsupportedError(
             "association", f"{hidden[0]!r} is sensitive, so it must be the only column of by, with all of its values"
@@ -289,6 +252,13 @@ def _check(release: Release, name: str, by: tuple[By, ...], filters: tuple[Filte
         raise UnsupportedError(
             "association", f"this release cannot tell whether columns are associated: {reason}"
         ).with_hint(say("A release of sets can, and so can one of {} with one sensitive attribute.", Method("Anatomy")))
+
+
+def _instead_of_filter(column: str, tested: str) -> Sentence:
+    """A way out that works: nothing is tested against itself."""
+    if column == tested:
+        return say("Leave it out of {}: it is what is tested.", Parameter("where"))
+    return say("To test whether the two attributes depend on each other, give it alone: {}.", _alone(column))
 
 
 def _alone(column: str) -> Setting:
@@ -309,54 +279,10 @@ def _selected(release: Release, names: Sequence[str], filters: tuple[Filter, ...
     return np.flatnonzero(matching)
 
 
-def _cells(release: Release, by: tuple[By, ...], rows: NDArray[np.int64]) -> _Side:
-    from scipy.sparse import csr_matrix
-
-    columns = release.columns([part.column for part in by])
-    for part in by:
-        part.check(columns[part.column])
-    chosen = columns.take(rows)
-    cells = index_cells([part.encode(chosen[part.column]) for part in by], len(rows))
-    records = np.bincount(cells.of_row, minlength=cells.n_cells).astype(np.float64)
-    group_of = pool(records, LEAST_RECORDS)
-    codes = group_of[cells.of_row]
-    made = csr_matrix((np.ones(len(rows)), codes, np.arange(len(rows) + 1)), shape=(len(rows), int(group_of.max()) + 1))
-    small = int(np.count_nonzero(records < LEAST_RECORDS))
-    note = f"{counted(small, 'cell has', 'cells have')} fewer than {LEAST_RECORDS} records: put together with others."
-    return _Side(made, note if small else "")
-
-
-def _values(release: Release, name: str, rows: NDArray[np.int64], least: float) -> _Side:
-    """The probabilities of the values for each record, rare values put together."""
-    from scipy.sparse import csr_matrix
-
-    evidence = release.evidence(name)
-    pieces = evidence.of_row[rows]
-    shown = evidence.candidates
-    each = evidence.shares(_prior(release, name, pieces), aware=True)
-    whole = csr_matrix((each, shown.codes, shown.starts), shape=(evidence.n_pieces, len(evidence.domain)))
-    times = np.bincount(pieces, minlength=evidence.n_pieces).astype(np.float64)
-    expected = np.asarray(whole.T @ times)
-    group_of = pool(expected, least)
-    groups = csr_matrix((np.ones(len(group_of)), group_of, np.arange(len(group_of) + 1)))
-    rare = int(np.count_nonzero(np.bincount(group_of)[group_of] > 1))
-    note = f"{rare} rare values of {name!r} were put together." if rare else ""
-    return _Side((whole @ groups).tocsr()[pieces], note)
-
-
-def _prior(release: Release, name: str, pieces: NDArray[Any]) -> FloatArray | None:
-    """The shares of the values among these records; None where classes count them."""
-    evidence = release.evidence(name)
-    if evidence.counted:
-        return None
-    times = np.bincount(pieces, minlength=evidence.n_pieces)
-    used = times > 0
-    return counted_marginal([evidence.drawn_by()], [np.ascontiguousarray(evidence.sets[used])], times[used])
-
-
-def _too_few(what: str, n: int) -> ParameterError:
+def _too_few(what: str, least: float, n: int, *, weighted: bool) -> ParameterError:
+    counted_as = ", counted as many of equal weight" if weighted else ""
     return ParameterError(
         "association",
-        f"at least two groups of {what} must have {LEAST_EXPECTED} expected records in an average cell",
-        got=counted(n, "record"),
+        f"at least two groups of {what} must have {number(least, 3)} records{counted_as}",
+        got=f"{counted(n, 'record')} in all",
     ).with_hint("Ask for fewer cells: wider bins, or groups; or select more records.")

@@ -22,14 +22,14 @@ from ldiversity.base.checks import column_name
 from ldiversity.errors import SchemaError, UnsupportedError
 from ldiversity.estimation._by import different_values
 from ldiversity.schema import Role
-from ldiversity.sentences import Parameter, say
+from ldiversity.sentences import Parameter, Sentence, say
 from ldiversity.tables import sampling_weights, stratum_numbers
 
 if TYPE_CHECKING:
-    from ldiversity.base.arrays import BoolArray, FloatArray
+    from ldiversity.base.arrays import FloatArray
     from ldiversity.release import Release
 
-__all__ = ["Design", "read_design"]
+__all__ = ["Design", "effective", "read_design"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,18 +93,23 @@ def _exact(owner: str, release: Release, parameter: str, name: str) -> pa.Chunke
         raise SchemaError(owner, "is sensitive, so no record shows its value", column=name).with_hint(
             say("Name a published column in {}.", Parameter(parameter))
         )
-    coarse = name in release.coarse or (release.generalized and release.forms[name].kind != "exact")
-    if coarse:
-        raise SchemaError(owner, f"must be published as it was for {parameter}", column=name, got="a coarser form")
     if release.grouped or release.rows_per_record > 1:
-        had = "classes, in which nobody can tell whose value has which weight" if release.grouped else "single members"
+        one = "weight" if parameter == "weights" else "stratum"
+        had = f"classes, in which nobody can tell whose value has which {one}" if release.grouped else "single members"
         raise UnsupportedError(
             owner, f"{parameter} need a set of values for each record, but this release has {had}"
-        ).with_hint(say("Leave {} out.", Parameter(parameter)))
+        ).with_hint(_leave_out(parameter))
+    if name in release.coarse:
+        raise SchemaError(
+            owner, f"must be published as it was for {parameter}", column=name, got="a coarser form"
+        ).with_hint(_leave_out(parameter))
     return release.columns((name,))[name]
 
 
-def effective(weights: FloatArray, selected: BoolArray) -> float:
-    """How many records of equal weight would tell as much as the selected ones (Kish)."""
-    chosen = weights[selected]
-    return float(chosen.sum() ** 2 / np.square(chosen).sum())
+def _leave_out(parameter: str) -> Sentence:
+    return say("Leave {} out: figures are then about the records, not about the population.", Parameter(parameter))
+
+
+def effective(weights: FloatArray) -> float:
+    """How many records of equal weight would tell as much as these (Kish)."""
+    return float(weights.sum() ** 2 / np.square(weights).sum())

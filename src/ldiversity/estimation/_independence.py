@@ -11,15 +11,24 @@ of the cell (or the r_i of a second hidden attribute), the statistic is
 
     (n - 1) trace( inverse(S_rr) S_rx inverse(S_xx) S_xr ),
 
-S the matrices of sums of squares and products around the means. Over all assignments of the x_i to the r_i its mean is
-exactly the degrees of freedom, rank(S_rr) rank(S_xx), and it is close to chi-square. Where every set has one value, the
-r_i are indicators and this is Pearson's chi-square times (n - 1) / n.
+S the matrices of sums of squares and products around the means. Where every set has one value, the r_i are indicators
+and this is Pearson's chi-square times (n - 1) / n.
 
-Records with weights count with them, and the covariance of the products is that of the design (`_design`).
+Under the hypothesis every assignment of the x_i to the r_i is equally likely. Over all of them the mean of the
+statistic is exactly the degrees of freedom, rank(S_rr) rank(S_xx). Its variance is known, too, and is that of
+chi-square, twice as much, only where no record stands out. A record does in a small cell, or with a rare value. So the
+p-value is that of the gamma distribution with the exact mean and the exact variance.
+
+Records with weights count with them, and the hypothesis is about the population. The sum of the products of r_i - p and
+x_i less its mean is then zero on average, but its covariance V is that of the design (`_design`). In small cells few
+records decide V, and its inverse would reject far too often. So the sum is measured by the covariances of all records,
+as Rao and Scott do, and V gives the mean of the statistic alone, by its trace. For the variance, records with the
+weights and the x_i that they have get any r_i of the population: that pools what all cells say about the r_i.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -32,13 +41,12 @@ if TYPE_CHECKING:
     from ldiversity.base.arrays import FloatArray
     from ldiversity.estimation._design import Design
 
-__all__ = ["MOST_PRODUCTS", "Tested", "design_test", "independence_test", "pool"]
-
-MOST_PRODUCTS: Final = 2_000
-"""The most degrees of freedom of a test with weights: their covariance is a matrix of this size."""
+__all__ = ["Tested", "design_test", "independence_test"]
 
 _SMALL: Final = 1e-9
 _BLOCK: Final = 1 << 22
+_LEAST_ASSIGNED: Final = 4
+"""Of fewer records the variance over all assignments is not known."""
 
 
 @dataclass(frozen=True)
@@ -52,83 +60,161 @@ class Tested:
 
 def independence_test(shares: csr_matrix, cells: csr_matrix) -> Tested:
     """Test that rows of `shares` (records, values) do not depend on rows of `cells` (records, cells)."""
-    from scipy.special import gammaincc
-
     n = shares.shape[0]
-    mean, inside = _mean(shares), _mean(cells)
-    own = (shares.T @ shares).toarray() - n * np.outer(mean, mean)
-    other = (cells.T @ cells).toarray() - n * np.outer(inside, inside)
-    cross = (shares.T @ cells).toarray() - n * np.outer(mean, inside)
-    left, right = _root(own), _root(other)
-    df = left.shape[1] * right.shape[1]
-    if not df:
-        return Tested(0.0, 0, 1.0)
-    statistic = float((n - 1) * np.square(left.T @ cross @ right).sum())
-    return Tested(statistic, df, float(gammaincc(df / 2, statistic / 2)))
+    equal = np.full(n, 1.0 / n)
+    one, two = _Whitened.of(shares, equal), _Whitened.of(cells, equal)
+    df = one.rank * two.rank
+    if not df or n < _LEAST_ASSIGNED:
+        return Tested(0.0, df, 1.0)
+    statistic = float((n - 1) * np.square(_products(one, two, equal, slice(None))).sum())
+    return Tested(statistic, df, _gamma_tail(statistic, df, _variance_over_assignments(one, two)))
 
 
 def design_test(shares: csr_matrix, cells: csr_matrix, design: Design, selected: NDArray[np.int64]) -> Tested:
     """The same with the weights and strata of a sample, of which `selected` are the records of the rows.
 
-    Products of deviations from the weighted means are summed; the statistic is compared with the distribution F,
-    because their covariance has as many degrees of freedom as there are records less strata.
+    The statistic is the square of the length of the weighted sum, divided by its mean, times the degrees of freedom.
     """
-    from scipy.special import fdtrc
-
-    weights = design.weights[selected] / design.weights[selected].sum()
-    mean, inside = shares.T @ weights, cells.T @ weights
-    left = _root(((shares.T.multiply(weights)) @ shares).toarray() - np.outer(mean, mean))
-    right = _root(((cells.T.multiply(weights)) @ cells).toarray() - np.outer(inside, inside))
-    df = left.shape[1] * right.shape[1]
-    freedom = design.freedom - df + 1
-    if not df or freedom < 1:
+    order = np.argsort(design.stratum_of[selected], kind="stable")
+    weights = design.weights[selected][order]
+    weights = weights / weights.sum()
+    one, two = _Whitened.of(shares[order], weights), _Whitened.of(cells[order], weights)
+    df = one.rank * two.rank
+    total, mean = _sum_and_trace(one, two, weights, design, design.stratum_of[selected][order])
+    if not mean > 0:
         return Tested(0.0, df, 1.0)
-    products = np.zeros((len(design.weights), df))
-    step = max(1, _BLOCK // df)
-    for first in range(0, len(selected), step):
-        rows = slice(first, first + step)
-        one = (shares[rows] @ left) - mean @ left
-        two = (cells[rows] @ right) - inside @ right
-        products[selected[rows]] = (one[:, :, None] * two[:, None, :]).reshape(-1, df)
-    total = products.T @ design.weights
-    statistic = float(total @ np.linalg.pinv(design.covariance(products), hermitian=True) @ total)
-    pvalue = float(fdtrc(df, freedom, statistic * freedom / (design.freedom * df)))
-    return Tested(statistic, df, pvalue)
+    statistic = df * float(np.square(total).sum()) / mean
+    return Tested(statistic, df, _gamma_tail(statistic, df, df**2 * _relative_variance(one, two, weights)))
 
 
-def pool(expected: FloatArray, least: float) -> NDArray[np.int64]:
-    """Put columns with too few expected records together; gives the group of each column.
+@dataclass(frozen=True, eq=False)
+class _Whitened:
+    """Rows less their weighted mean, in coordinates in which their weighted covariance is the identity."""
 
-    Rare ones are joined, the rarest first, until each group expects `least`; what is left over joins the least group.
+    given: csr_matrix
+    root: FloatArray
+    center: FloatArray
 
-    Examples
-    --------
-    >>> pool(np.array([50.0, 1.0, 4.0, 20.0, 2.0]), least=5).tolist()
-    [0, 1, 1, 2, 1]
+    @classmethod
+    def of(cls, given: csr_matrix, weights: FloatArray) -> _Whitened:
+        mean = given.T @ weights
+        root = _root((given.T.multiply(weights) @ given).toarray() - np.outer(mean, mean))
+        return cls(given, root, mean @ root)
+
+    @property
+    def rank(self) -> int:
+        return int(self.root.shape[1])
+
+    def rows(self, chosen: slice) -> FloatArray:
+        return np.asarray(self.given[chosen] @ self.root - self.center, dtype=np.float64)
+
+    def squares(self) -> FloatArray:
+        """The square of the length of each row: great for one that stands out."""
+        found = np.empty(self.given.shape[0])
+        for rows in _blocks(len(found), self.rank):
+            found[rows] = np.square(self.rows(rows)).sum(axis=1)
+        return found
+
+    def spread(self, weights: FloatArray) -> FloatArray:
+        """The sum of the products of each row with itself, with other weights than those of the covariance."""
+        found = np.zeros((self.rank, self.rank))
+        for rows in _blocks(self.given.shape[0], self.rank):
+            inside = self.rows(rows)
+            found += inside.T @ (inside * weights[rows, None])
+        return found
+
+
+def _variance_over_assignments(one: _Whitened, two: _Whitened) -> float:
+    """The variance of the statistic over all assignments of the rows of one side to those of the other.
+
+    The formula is that of Kazi-Aoual, Hitier, Sabatier and Lebreton (1995) for the product of two centered matrices of
+    rank a and b that are projections, with the squares of their diagonals, A and B.
     """
-    group_of = np.full(len(expected), -1, dtype=np.int64)
-    kept = expected >= least
-    group_of[kept] = np.arange(np.count_nonzero(kept))
-    rare = np.flatnonzero(~kept)[np.argsort(expected[~kept], kind="stable")]
-    sums = list(expected[kept])
-    for column in rare:
-        if len(sums) == np.count_nonzero(kept) or sums[-1] >= least:
-            sums.append(0.0)
-        sums[-1] += expected[column]
-        group_of[column] = len(sums) - 1
-    if len(rare) and sums[-1] < least and len(sums) > 1:
-        group_of[group_of == len(sums) - 1] = int(np.argmin(sums[:-1]))
-    return np.unique(_by_first(group_of), return_inverse=True)[1].astype(np.int64)
+    n, (a, b) = one.given.shape[0], (one.rank, two.rank)
+    big_a, big_b = (float(np.square(side.squares()).sum()) / n**2 for side in (one, two))
+    even = 2 * a * (n - 1 - a) * b * (n - 1 - b) / ((n - 1) ** 2 * (n + 1) * (n - 2))
+    outstanding = (n * (n + 1) * big_a - (n - 1) * a * (a + 2)) * (n * (n + 1) * big_b - (n - 1) * b * (b + 2))
+    return float((n - 1) ** 2 * (even + outstanding / ((n + 1) * n * (n - 1) * (n - 2) * (n - 3))))
 
 
-def _by_first(group_of: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Groups numbered by their first column."""
-    _, first, back = np.unique(group_of, return_index=True, return_inverse=True)
-    return first[back].astype(np.int64)
+def _sum_and_trace(
+    one: _Whitened, two: _Whitened, weights: FloatArray, design: Design, stratum_of: NDArray[np.int64]
+) -> tuple[FloatArray, float]:
+    """The weighted sum of the products, and the trace of its covariance; records are in the order of their strata.
+
+    Of a stratum with n records the trace is n / (n - 1) times the squares of its products, less that of their sum
+    divided by n. Records that are not selected count in n.
+    """
+    squares = np.square(weights) * one.squares() * two.squares()
+    starts = np.append(np.flatnonzero(np.diff(stratum_of, prepend=-1)), len(stratum_of))
+    sizes = np.bincount(design.stratum_of, minlength=design.n_strata)[stratum_of[starts[:-1]]]
+    total, trace = np.zeros((one.rank, two.rank)), 0.0
+    for first, last in _together(starts, max(1, _BLOCK // max(total.size, 1))):
+        inside = _sums_of_strata(one, two, weights, starts[first : last + 1])
+        total += inside.sum(axis=0)
+        size = sizes[first:last]
+        own = np.add.reduceat(squares[starts[first] : starts[last]], starts[first:last] - starts[first])
+        rest = own - np.square(inside).sum(axis=(1, 2)) / size
+        trace += float((rest * size / np.maximum(size - 1, 1)).sum())
+    return total, trace
 
 
-def _mean(rows: csr_matrix) -> FloatArray:
-    return np.asarray(rows.sum(axis=0), dtype=np.float64).ravel() / rows.shape[0]
+def _together(starts: NDArray[np.int64], most: int) -> Iterator[tuple[int, int]]:
+    """Ranges of strata with at most so many records, or of one stratum."""
+    first, n_strata = 0, len(starts) - 1
+    while first < n_strata:
+        last = max(first + 1, int(np.searchsorted(starts, starts[first] + most, side="right")) - 1)
+        yield first, last
+        first = last
+
+
+def _sums_of_strata(one: _Whitened, two: _Whitened, weights: FloatArray, starts: NDArray[np.int64]) -> FloatArray:
+    """The weighted sums of the products of neighboring strata, shape (strata, rank, rank)."""
+    rows = slice(int(starts[0]), int(starts[-1]))
+    if len(starts) == 2:  # noqa: PLR2004 - one stratum, which may be the whole table
+        return _products(one, two, weights, rows)[None]
+    products = (one.rows(rows) * weights[rows, None])[:, :, None] * two.rows(rows)[:, None, :]
+    found: FloatArray = np.add.reduceat(products, starts[:-1] - starts[0], axis=0)
+    return found
+
+
+def _products(one: _Whitened, two: _Whitened, weights: FloatArray, rows: slice) -> FloatArray:
+    """The weighted sum of the products of these rows of both sides; what is zero in them is not touched."""
+    first, second, each = one.given[rows], two.given[rows], weights[rows]
+    whole = one.root.T @ (first.T.multiply(each) @ second).toarray() @ two.root
+    left, right = (first.T @ each) @ one.root, (second.T @ each) @ two.root
+    both = np.outer(each.sum() * one.center - left, two.center) - np.outer(one.center, right)
+    return np.asarray(whole + both, dtype=np.float64)
+
+
+def _relative_variance(one: _Whitened, two: _Whitened, weights: FloatArray) -> float:
+    """The variance of the square of the length divided by its own mean, under the hypothesis.
+
+    With e and z the deviations, this ratio is 1 and the sum of w_i w_j (e_i'e_j) (z_i'z_j) over different records,
+    divided by that of w_i w_i |e_i|^2 |z_i|^2. Let the e_i be drawn from the population, which the weights describe.
+    """
+    lengths, far = one.squares(), np.square(weights) * two.squares()
+    itself = np.square(weights)
+    alike = (one.rank - itself @ np.square(lengths)) / (1 - itself.sum())
+    apart = np.square(two.spread(itself)).sum() - np.square(far).sum()
+    spread = weights @ np.square(lengths) - one.rank**2
+    below = (far.sum() * one.rank) ** 2 + np.square(far).sum() * spread
+    return float(2 * apart * alike / below)
+
+
+def _gamma_tail(statistic: float, mean: float, variance: float) -> float:
+    """How likely the gamma distribution of this mean and variance exceeds a statistic; chi-square is one of them."""
+    from scipy.special import gammaincc
+
+    if not variance > _SMALL * mean:  # the statistic is the same whatever is true
+        return 1.0
+    shape = mean * mean / variance
+    return float(gammaincc(shape, shape * statistic / mean))
+
+
+def _blocks(n: int, width: int) -> Iterator[slice]:
+    step = max(1, _BLOCK // max(width, 1))
+    return (slice(first, first + step) for first in range(0, n, step))
 
 
 def _root(matrix: FloatArray) -> FloatArray:
