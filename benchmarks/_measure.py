@@ -12,7 +12,11 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True)
 class Result:
-    """One figure, and the limit it was promised to keep."""
+    """One figure, and the limit it was promised to keep.
+
+    It is printed as soon as it is known, because some benchmarks take an hour: what one found until it was
+    cut off has been shown.
+    """
 
     name: str
     measured: float
@@ -20,6 +24,12 @@ class Result:
     unit: str
     detail: str = ""
     at_least: bool = False
+
+    def __post_init__(self) -> None:
+        sign = ">=" if self.at_least else "<="
+        verdict = "kept" if self.kept else "BROKEN"
+        figure = f"{self.measured:10.3g} {sign} {self.limit:<6g} {self.unit:<8}"
+        print(f"{self.name:<58} {figure} {verdict}  {self.detail}", flush=True)
 
     @property
     def kept(self) -> bool:
@@ -71,15 +81,6 @@ def cpu_of_command(*command: str, repeat: int = 5) -> float:
         for _ in range(repeat)
     ]
     return min(seconds)
-
-
-def show(results: list[Result]) -> None:
-    """Print one line a figure."""
-    for result in results:
-        sign = ">=" if result.at_least else "<="
-        verdict = "kept" if result.kept else "BROKEN"
-        figure = f"{result.measured:10.3g} {sign} {result.limit:<6g} {result.unit:<8}"
-        print(f"{result.name:<58} {figure} {verdict}  {result.detail}")
 
 
 def dump(results: list[Result], path: str) -> None:

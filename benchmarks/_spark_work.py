@@ -1,8 +1,9 @@
 """What `bench_spark` measures, in a process of its own: one Spark session, and one line of JSON for each piece of work.
 
-Usage: python _spark_work.py FOLDER WARM-UP.parquet WHAT:TABLE.parquet ...
+Usage: python _spark_work.py HIDDEN FOLDER WARM-UP.parquet WHAT:TABLE.parquet ...
 WHAT is sets, bsgi or audit, or `local-` with one of them, for the same work without Spark; or plain, which is Spark
-alone: it reads, shuffles and writes; or estimate, of a release that was made of the table.
+alone: it reads, shuffles and writes; or estimate, of a release that was made of the table. Of an estimate, memory is
+measured, and nothing else is loaded for that. HIDDEN are the names of packages that cannot be imported, with commas.
 """
 
 # ruff: noqa: ANN401, SLF001 - objects of Spark, whose figures have no public way
@@ -21,8 +22,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 import ldiversity as ld
 
 _QUASI = ["age", "education-num", "hours-per-week", "marital-status", "race", "sex"]
@@ -33,7 +32,9 @@ _CORES = 2
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    folder, warm_up, *wanted = sys.argv[1:]
+    hidden, folder, warm_up, *wanted = sys.argv[1:]
+    for module in hidden.split(","):
+        sys.modules.setdefault(module, None)  # type: ignore[arg-type] # Python's way to say that there is none
     engine = _engine(folder) if any(not what.startswith("local-") for what in wanted) else None
     asked = [what.split(":", 1) for what in wanted]
     for what, table in dict(reversed(asked)).items():
@@ -97,15 +98,15 @@ def _measured(what: str, table: Path, folder: Path, engine: Any) -> dict[str, An
     """Processor seconds of this process and all that it started, and what Spark says about the stages."""
     closures: list[int] = []
     notes: list[int] = []
-    before, known = _seconds(), _stages(engine)
+    before, known = {} if what == "estimate" else _seconds(), _stages(engine)
     wall, load = time.perf_counter(), os.getloadavg()[0]
     Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
     with _closures(closures), _notes(engine, notes):
         _work(what, table, folder, engine)
+    peak, own = (_memory(name) for name in ("VmHWM", "RssAnon"))
     wall, after = time.perf_counter() - wall, _seconds()
     cpu = sum(used - before.get(process, 0.0) for process, used in after.items())
     new = [one for stage, one in _stages(engine).items() if stage not in known]
-    peak, own = (_memory(name) for name in ("VmHWM", "RssAnon"))
     return {
         "cpu": cpu,
         "wall": wall,
@@ -128,6 +129,8 @@ def _memory(name: str) -> int:
 
 def _seconds() -> dict[int, float]:
     """Processor seconds of this process, and of each one below it; Spark ends workers that were idle for a minute."""
+    import psutil
+
     this, found = psutil.Process(), {}
     for process in (this, *this.children(recursive=True)):
         try:

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from _measure import Result, show
+from _measure import Result
 
 import ldiversity as ld
 
@@ -61,16 +61,14 @@ def run() -> list[Result]:
     with tempfile.TemporaryDirectory() as folder:
         needed = (SMALL, LARGE) if set(chosen) & set(LARGE_TOO) else (SMALL,)
         tables = {rows: _table(Path(folder), rows) for rows in needed}
-        return list(_told(_of_method(name, tables) for name in chosen))
+        return list(_measured(_of_method(name, tables) for name in chosen))
 
 
-def _told(parts: Iterable[Iterator[Result]]) -> Iterator[Result]:
-    """All results, each printed when it is known, because the whole takes an hour."""
+def _measured(parts: Iterable[Iterator[Result]]) -> Iterator[Result]:
+    """All results that there are: what cannot be measured is said, and the rest goes on."""
     for results in parts:
         try:
-            for result in results:
-                show([result])
-                yield result
+            yield from results
         except subprocess.CalledProcessError as error:
             print(f"This could not be measured: {error.stderr.strip().splitlines()[-1]}", flush=True)
 

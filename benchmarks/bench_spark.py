@@ -4,6 +4,9 @@ LDIVERSITY_QUICK=1 takes a tenth of the rows. LDIVERSITY_FULL=1 takes 5 million,
 20 million for the memory of the driver, which is that of a process that does nothing else.
 Processor time is that of the driver, of Java and of all workers; Spark has started, and has done each piece of work
 once with 300,000 rows. At the end it prints what becomes of pieces and functions where there are many parts.
+
+Numba and Spark load other packages where they are installed, such as coverage and yaml. Memory is that of a user: what
+`pip install ldiversity[spark]` does not bring is hidden.
 """
 
 from __future__ import annotations
@@ -13,12 +16,15 @@ import os
 import subprocess
 import sys
 import tempfile
+from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 from _measure import Result
 from bench_memory import written
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 QUICK, FULL = (bool(os.environ.get(f"LDIVERSITY_{name}")) for name in ("QUICK", "FULL"))
 ROWS = 100_000 if QUICK else 5_000_000 if FULL else 1_000_000
@@ -41,15 +47,17 @@ def run() -> list[Result]:
         wanted += [f"sets:{tables[rows]}" for rows in GROWTH]
         *found, few, many = _process(folder, warm_up, wanted)
         first |= {one["what"]: one for one in found}
+        results = [
+            *(_beside(first[what], first[other], limit) for what, (other, limit) in _WORK.items()),
+            Result(
+                "Spark: CPU of sets, rows x 5", many["cpu"] / few["cpu"], 5.5, "x CPU", f"{_said(few)}; {_said(many)}"
+            ),
+            *(_traffic(first[what]) for what in _WORK),
+        ]
         alone = {"bsgi": ROWS, "sets": PEAK_ROWS, "audit": PEAK_ROWS, "estimate": PEAK_ROWS}
-        peaks = [_process(folder, warm_up, [f"{what}:{tables[rows]}"])[0] for what, rows in alone.items()]
+        results += [_peak(_process(folder, warm_up, [f"{what}:{tables[rows]}"])[0]) for what, rows in alone.items()]
         subprocess.run([sys.executable, str(_HERE / "_spark_pieces.py"), str(tables[max(tables)])], check=True)
-    return [
-        *(_beside(first[what], first[other], limit) for what, (other, limit) in _WORK.items()),
-        Result("Spark: CPU of sets, rows x 5", many["cpu"] / few["cpu"], 5.5, "x CPU", f"{_said(few)}; {_said(many)}"),
-        *map(_peak, peaks),
-        *(_traffic(first[what]) for what in _WORK),
-    ]
+    return results
 
 
 def _beside(one: dict[str, Any], other: dict[str, Any], limit: float) -> Result:
@@ -85,8 +93,26 @@ def _traffic(one: dict[str, Any]) -> Result:
 def _process(folder: str, warm_up: Path, wanted: list[str]) -> list[dict[str, Any]]:
     """What a process measured, one after another."""
     program = str(_HERE / "_spark_work.py")
-    command = [sys.executable, program, folder, str(warm_up), *wanted]
+    command = [sys.executable, program, ",".join(_other_packages()), folder, str(warm_up), *wanted]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     tables = [one.split(":", 1)[1] for one in wanted]
     return [{**one, "rows": pq.ParquetFile(table).metadata.num_rows} for one, table in zip(found, tables, strict=True)]
+
+
+def _other_packages() -> list[str]:
+    """The modules here that `pip install ldiversity[spark]` does not bring, except the one that measures."""
+    known, waiting = {("psutil", frozenset())}, [("ldiversity", frozenset({"spark"}))]
+    while waiting:
+        name, extras = waiting.pop()
+        known.add((name, extras))
+        try:
+            named = [Requirement(text) for text in requires(name) or []]
+        except PackageNotFoundError:  # it is for other systems
+            continue
+        contexts = [{"extra": extra} for extra in {"", *extras}]
+        wanted = [one for one in named if one.marker is None or any(map(one.marker.evaluate, contexts))]
+        waiting += {(canonicalize_name(one.name), frozenset(one.extras)) for one in wanted} - known
+    names = {name for name, _ in known}
+    owned = packages_distributions().items()
+    return sorted(module for module, owners in owned if names.isdisjoint(map(canonicalize_name, owners)))

@@ -7,7 +7,7 @@ Usage: python benchmarks/run.py [randomize] [files] [estimate] [start] [first_us
        python benchmarks/run.py borrowing   takes about a minute, needs LDIVERSITY_DATA, and runs when it is named
        python benchmarks/run.py epsilon     takes seconds, needs LDIVERSITY_DATA, and runs when it is named
        python benchmarks/run.py errors      takes about eight minutes, needs LDIVERSITY_DATA, and runs when it is named
-       python benchmarks/run.py memory      takes about ten minutes, and runs when it is named
+       python benchmarks/run.py memory      takes about fifteen minutes, and runs when it is named
        python benchmarks/run.py estimate_memory   takes about five minutes, and runs when it is named
        python benchmarks/run.py grouped_memory   takes about an hour, and runs when it is named
        python benchmarks/run.py inference   takes about ten minutes, and runs when it is named
@@ -21,7 +21,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-from _measure import dump, show
+from _measure import dump
 
 ALL = (
     "randomize",
@@ -52,9 +52,7 @@ def main() -> int:
     chosen = sys.argv[1:] or ALL
     results = []
     for name in chosen:
-        found = import_module(f"bench_{name}").run()
-        show(found)
-        results += found
+        results += import_module(f"bench_{name}").run()
     folder = Path(__file__).parent / "results"
     folder.mkdir(exist_ok=True)
     dump(results, str(folder / "latest.json"))

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.feather as pa_feather
+import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
 
@@ -160,6 +164,36 @@ def test_every_kind_of_file_is_looked_at(
     passes.plan(replaced, before=3)
     with pytest.raises(SchemaError, match=SENTENCE):
         publish(file, "randomized-addition:l=2", person="who")
+
+
+_AUDIT_WHILE_IT_SHRINKS: Final = """
+import os, sys
+from ldiversity.faces.cli import cli
+from ldiversity.tables._ipc import IpcSource
+file, read, n_batches = sys.argv[1], IpcSource._read, 0
+def shortened(*said):
+    global n_batches
+    for batch in read(*said):
+        n_batches += 1
+        if n_batches == 2:
+            os.truncate(file, 1000)
+        yield batch
+IpcSource._read = shortened
+cli(["audit", file, "--quasi", "age", "--sensitive", "disease", "--missing", "category"])
+"""
+
+
+@pytest.mark.parametrize("begin", [pa.ipc.new_file, pa.ipc.new_stream])
+def test_an_arrow_file_that_is_shortened_between_batches_ends_no_process(begin: Any, tmp_path: Path) -> None:
+    file, rows = tmp_path / "people.arrow", people(20_000)
+    with begin(str(file), rows.schema) as writer:
+        writer.write_table(rows, max_chunksize=2_000)
+
+    command = [sys.executable, "-c", _AUDIT_WHILE_IT_SHRINKS, str(file)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+
+    assert done.returncode == 2, done
+    assert re.search(SENTENCE.removeprefix("^"), done.stderr)
 
 
 def test_a_file_that_grows_by_whole_lines_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

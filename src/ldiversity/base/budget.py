@@ -20,7 +20,7 @@ _PROGRAM: Final = 250_000_000
 """What Python and its packages take before the first row is read."""
 
 _PER_WORKER: Final = 40_000_000
-_COUNTED: Final = 350
+_COUNTED: Final = 200
 _COPIES: Final = 32
 _LEAST_BITS: Final = 10
 _MOST_BITS: Final = 18

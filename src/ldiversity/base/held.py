@@ -23,10 +23,10 @@ from ldiversity.base.budget import Budget
 __all__ = ["give_back", "held_to", "resident_bytes"]
 
 _STATISTICS: Final = Path("/proc/self/statm")
-_NEAR: Final = 160_000_000
+_NEAR: Final = 100_000_000
 """How near the limit the process must be before pages are given back."""
 
-_GROWTH: Final = 8_000_000
+_GROWTH: Final = 24_000_000
 """How much the process must grow before it is worth to look for free pages again."""
 
 

@@ -31,8 +31,11 @@ _FIRST_ROWS: Final = 2_000
 _USUAL_BYTES: Final = 100
 """Bytes of a row of a table of some ten columns."""
 
-_HELD_BYTES: Final = 1 << 28
-"""What may be held of a text file, so that it is parsed once, and of rows that are put in order."""
+_HELD_CELLS: Final = 1 << 27
+"""Bytes that may be held of a text file, so that it is parsed once."""
+
+_HELD_ROWS: Final = 1 << 28
+"""Bytes that may be held of rows that are put in order."""
 
 
 class LocalEngine(Engine):
@@ -47,7 +50,7 @@ class LocalEngine(Engine):
         `memory` allows.
     memory
         How much memory the process may take, such as ``"500MB"``, if it works on one table; no limit when None. When
-        both are None, up to 256 MiB of the cells of a CSV file stay in memory, so that it is parsed once, and as much
+        both are None, up to 128 MiB of the cells of a CSV file stay in memory, so that it is parsed once, and 256 MiB
         of the rows that are put in order.
 
     Examples
@@ -71,7 +74,7 @@ class LocalEngine(Engine):
         cores = os.cpu_count() or 1
         most = cores if self.memory is None else min(cores, self.memory.most_workers)
         self.workers = check_integer("LocalEngine", "workers", workers or most, minimum=1)
-        self._hold = _HELD_BYTES if chunk_rows is None and self.memory is None else 0
+        self._holds = chunk_rows is None and self.memory is None
         if chunk_rows is None:
             chunk_rows = _CHUNK_ROWS if self.memory is None else self.memory.chunk_rows(_USUAL_BYTES, self.workers)
         self.chunk_rows = check_integer("LocalEngine", "chunk_rows", chunk_rows, minimum=1)
@@ -79,7 +82,7 @@ class LocalEngine(Engine):
 
     def open(self, data: Any, *, types: Mapping[str, str] | None = None, read: GivenReadOptions = None) -> Source:  # noqa: ANN401 - any frame
         """Open a file or a frame; some of what is parsed from texts stays in memory, unless memory is limited."""
-        return open_source(data, types=types, read=read, hold=self._hold)
+        return open_source(data, types=types, read=read, hold=_HELD_CELLS if self._holds else 0)
 
     def rows(self, source: Source, columns: Sequence[str], *, encoded: Collection[str] = ()) -> Iterator[NumberedBatch]:
         """The rows of a table in their order, in batches of `chunk_rows`, or fewer where memory is limited."""
@@ -176,7 +179,8 @@ class LocalEngine(Engine):
         if schema is not None and by is not None:
             schema = schema.remove(schema.get_field_index(by))
         most, batches = self._bucket_rows(rows)
-        tables = put_in_order(batches, rule, n_rows=n_rows, bucket_rows=most, scratch=scratch, memory_bytes=self._hold)
+        held = _HELD_ROWS if self._holds else 0
+        tables = put_in_order(batches, rule, n_rows=n_rows, bucket_rows=most, scratch=scratch, memory_bytes=held)
         return OrderedRows(tables, schema)
 
     def _bucket_rows(self, rows: Iterable[pa.RecordBatch]) -> tuple[int, Iterable[pa.RecordBatch]]:

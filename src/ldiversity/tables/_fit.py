@@ -179,6 +179,11 @@ def _inferred(source: Source, name: str, values: pa.Array) -> Domain:
 
 
 def _with_missing(domain: Domain, sensitive: Sensitive) -> Domain:
+    """Add the category of missing values where it was asked for, also if no cell is missing.
+
+    The domain is public. If the category depended on the cells, it would tell that somebody has none, and the first gap
+    would change the domain, so that all sets are drawn again in spite of a key.
+    """
     if sensitive.missing != "category" or None in domain.values:
         return domain
     positions = None if domain.positions is None else (*domain.positions, float("nan"))

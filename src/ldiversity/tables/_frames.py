@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
-import narwhals as nw
 import pyarrow as pa
 
 from ldiversity.base.checks import name_some
@@ -16,6 +15,9 @@ from ldiversity.schema import Dtype
 from ldiversity.tables._guard import guarded
 from ldiversity.tables._source import Source, check_names, plain_type
 from ldiversity.tables._type_names import column_types
+
+if TYPE_CHECKING:
+    import narwhals as nw  # where it is used, it is imported there: a table that is a file needs none of it
 
 __all__ = ["FrameSource", "open_frame", "to_native"]
 
@@ -65,11 +67,13 @@ class FrameSource(Source):
 
 def open_frame(data: Any, types: Mapping[str, str] | None = None) -> Source:  # noqa: ANN401 - any frame
     """Open a frame as a source; a stream that can be read only once is read into memory."""
+    if isinstance(data, pa.RecordBatch | pa.Table):
+        return _of_arrow(data, types)
+    import narwhals as nw
+
     native = nw.to_native(data, pass_through=True)
-    if isinstance(native, pa.RecordBatch):
-        return FrameSource("table", pa.Table.from_batches([native]), types=types)
-    if isinstance(native, pa.Table):
-        return FrameSource("table", native, types=types)
+    if isinstance(native, pa.RecordBatch | pa.Table):
+        return _of_arrow(native, types)
     with _readable():
         frame = _wrap(native)
     if frame is None:
@@ -99,6 +103,11 @@ def _pandas_dtypes(frame: Any, table: pa.Table) -> dict[str, Dtype]:  # noqa: AN
         elif str(kind) == "object" and plain_type(table.schema.field(name).type) == pa.string():
             dtypes[name] = "object"
     return dtypes
+
+
+def _of_arrow(data: pa.RecordBatch | pa.Table, types: Mapping[str, str] | None) -> FrameSource:
+    table = pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
+    return FrameSource("table", table, types=types)
 
 
 def to_native(table: pa.Table, frame_kind: str, *, dtypes: Mapping[str, str] | None = None) -> Any:  # noqa: ANN401 - the kind of frame is the caller's
@@ -134,6 +143,8 @@ def to_native(table: pa.Table, frame_kind: str, *, dtypes: Mapping[str, str] | N
 
 
 def _check_kind(frame_kind: str) -> None:
+    import narwhals as nw
+
     try:
         supported = nw.Implementation.from_backend(cast("Any", frame_kind)) is not nw.Implementation.UNKNOWN
     except (TypeError, ValueError):
@@ -162,6 +173,8 @@ def _check_zones(table: pa.Table, frame_kind: str) -> None:
 
 
 def _to_frame(table: pa.Table, frame_kind: str) -> Any:  # noqa: ANN401 - the kind of frame is the caller's
+    import narwhals as nw
+
     return nw.from_arrow(table, backend=cast("Any", frame_kind)).to_native()
 
 
@@ -194,6 +207,8 @@ def _with_dtypes(frame: Any, table: pa.Table, dtypes: Mapping[str, str]) -> Any:
 
 def _with_enums(frame: Any, table: pa.Table) -> Any:  # noqa: ANN401 - a polars frame
     """Give ordered categories polars' Enum type; otherwise they would lose their order."""
+    import narwhals as nw
+
     ordered = [f.name for f in table.schema if pa.types.is_dictionary(f.type) and f.type.ordered]
     known = {name: table[name].chunk(0).dictionary.to_pylist() for name in ordered if table[name].num_chunks}
     texts = {name: listed for name, listed in known.items() if all(isinstance(text, str) for text in listed)}
@@ -247,6 +262,8 @@ def _check_frame_names(native: Any) -> None:  # noqa: ANN401 - any frame
 
 def _wrap(native: Any) -> nw.DataFrame[Any] | nw.LazyFrame[Any] | None:  # noqa: ANN401 - any frame
     """Wrap the frame with narwhals; None if narwhals does not support it."""
+    import narwhals as nw
+
     _check_frame_names(native)
     try:
         return cast("nw.DataFrame[Any] | nw.LazyFrame[Any]", nw.from_native(native))
@@ -288,6 +305,8 @@ def _collect(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
 
 
 def _to_arrow(frame: nw.DataFrame[Any]) -> pa.Table:
+    import narwhals as nw
+
     with _readable():
         bare = nw.maybe_reset_index(frame)
         table = _converted(bare)
@@ -301,6 +320,8 @@ def _to_arrow(frame: nw.DataFrame[Any]) -> pa.Table:
 
 def _with_order(table: pa.Table, frame: nw.DataFrame[Any]) -> pa.Table:
     """Mark the categories of an Enum as ordered: polars before 1.32 does not tell Arrow."""
+    import narwhals as nw
+
     for name, kind in frame.schema.items():
         column = table[name]
         if isinstance(kind, nw.Enum) and pa.types.is_dictionary(column.type) and not column.type.ordered:

@@ -57,7 +57,8 @@ class IpcSource(Source):
         fields = None if columns is None else sorted(self._positions[name] for name in columns)
         options = pa.ipc.IpcReadOptions(included_fields=fields)
         opener = pa.ipc.open_file if self._seekable else pa.ipc.open_stream
-        with pa.memory_map(str(self._path)) as file, opener(file, options=options) as reader:
+        # Not mapped into memory: where somebody shortens a mapped file, the system ends the process that reads on.
+        with pa.OSFile(str(self._path)) as file, opener(file, options=options) as reader:
             yield reader
 
 

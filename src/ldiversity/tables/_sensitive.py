@@ -29,7 +29,8 @@ class Sensitive:
         The public values in order; may be wider than what occurs. Without it, the domain consists of the values that
         occur, which reveals them: in the order of the column's categories if they are ordered, otherwise sorted.
     missing
-        ``"refuse"`` a table with missing values, make them a separate ``"category"``, or ``"drop"`` their rows.
+        ``"refuse"`` a table with missing values, make them a separate ``"category"``, or ``"drop"`` their rows. The
+        category is in the domain whether cells are missing or not, so that the domain does not tell.
     width, edges, quantiles, low, high
         Bin a column of numbers; see `Bins`. At most one of the first three.
 

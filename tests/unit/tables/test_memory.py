@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.json as pa_json
@@ -24,7 +25,6 @@ from ldiversity.base.memory import lacks_memory
 from ldiversity.faces.cli._main import cli
 from ldiversity.mechanisms import UniformSelection
 from ldiversity.release import _files, _parquet, _sinks
-from ldiversity.tables import _frames
 
 TOLD: dict[str, BaseException] = {
     "Arrow": pa.ArrowMemoryError("malloc of size 1073741824 failed"),
@@ -116,7 +116,7 @@ def test_too_little_memory_to_read_a_release_is_no_damage(
 
 def test_a_frame_that_does_not_fit_is_no_broken_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     pandas = pytest.importorskip("pandas")
-    monkeypatch.setattr(_frames.nw.DataFrame, "to_arrow", raising(TOLD["Arrow"]))
+    monkeypatch.setattr(nw.DataFrame, "to_arrow", raising(TOLD["Arrow"]))
 
     with pytest.raises(ld.NotEnoughMemoryError):
         ld.anonymize(pandas.DataFrame(TABLE.to_pydict()), sensitive="disease", method=ld.RandomizedAddition(l=2))
