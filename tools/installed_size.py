@@ -6,7 +6,8 @@
 docs/guides/installing.md has both tables.
 
 Run it with the Python of an environment that has the package. Sizes are those of the files that are installed there,
-with the modules that pip compiled. A step loads a package if a process of its own, which does nothing else, imports it.
+with the modules that pip compiled (`make setup` tells it not to). A step loads a package if a process of its own, which
+does nothing else, imports it.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ def test_what_cannot_be_reached_is_refused() -> None:
 def test_a_search_that_stops_too_early_publishes_nothing(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_prepare, "raise_levels", lambda _looks, declared, *_: dict(declared))
     for more in ({}, {"output": "r"}):
-        with pytest.raises(ld.ClaimError, match="look alike break the claim"):
+        with pytest.raises(ld.ClaimError, match=r"look alike breaks? the claim"):
             publish(method, **more)
     assert not Path("r").exists()
 
@@ -160,7 +160,7 @@ def test_a_file_that_breaks_the_promise_is_found(method: str) -> None:
     pq.write_table(rows.set_column(place, "age", pa.array(rare)), "r/data.parquet")
     sign_again(Path("r"), {})
     release = ld.load_release("r")
-    with pytest.raises(ld.ClaimError, match="look alike break the claim"):
+    with pytest.raises(ld.ClaimError, match=r"look alike breaks? the claim"):
         release.verify()
     assert not ld.audit(release).passed
 
@@ -173,7 +173,7 @@ def test_a_claim_that_was_changed_is_found(method: str) -> None:
     further[0]["rule"]["k"] = 390
     sign_again(Path("r"), {"further_claims": further})
     release = ld.load_release("r")
-    with pytest.raises(ld.ClaimError, match="look alike break the claim"):
+    with pytest.raises(ld.ClaimError, match=r"look alike breaks? the claim"):
         release.verify()
     further[0]["rule"] = {"name": "entropy", "l": 2}
     sign_again(Path("r"), {"further_claims": further})

@@ -67,6 +67,7 @@ def test_a_claim_is_written_and_read_again(name: str, layout: str, tmp_path: Pat
 
 
 @pytest.mark.parametrize("name", RULES)
+@pytest.mark.usefixtures("undrawn")
 def test_a_claim_is_audited_and_reported(name: str, tmp_path: Path) -> None:
     release_of(GOOD, RULES[name], "generalized").save(tmp_path / "release")
     read = ld.load_release(tmp_path / "release")

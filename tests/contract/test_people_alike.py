@@ -155,7 +155,7 @@ def test_a_search_that_counts_records_publishes_nothing(method: str, monkeypatch
     decisions: dict[str, Any] = {"quasi": QUASI, "sensitive": "value", "method": method, "model": f"k-anonymity:{K}"}
     ld.anonymize(table, **decisions).verify()
     for more in ({}, {"output": "r"}):
-        with pytest.raises(ld.ClaimError, match="1 of 3 combinations of quasi-identifiers have too few people"):
+        with pytest.raises(ld.ClaimError, match="1 of 3 combinations of quasi-identifiers has too few people"):
             ld.anonymize(table, **decisions, person="patient", **more)
     assert not Path("r").exists()
 

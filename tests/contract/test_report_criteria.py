@@ -69,6 +69,7 @@ def test_a_stranger_s_attack_appears_in_its_section_and_in_the_glossary(release:
     assert page.count("A neighbor who looks over the fence.") == 1
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_glossary_explains_estimators_by_their_own_words(release: ld.Release) -> None:
     report = ld.user_report(release, by="age:2")
     used = {one.estimator for one in report.distributions} | {

@@ -81,6 +81,7 @@ def test_each_claim_has_its_own_verdict(release: ld.ClassRelease) -> None:
     ]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_report_shows_each_claim(release: ld.ClassRelease) -> None:
     page = ld.user_report(release).to_html()
 
@@ -144,7 +145,7 @@ def planted(folder: Path) -> Path:
 
 
 def test_a_broken_second_claim_is_found_in_what_was_loaded(tmp_path: Path) -> None:
-    with pytest.raises(ld.ClaimError, match="1 of 2 published classes break the claim"):
+    with pytest.raises(ld.ClaimError, match="1 of 2 published classes breaks the claim"):
         ld.load_release(planted(tmp_path / "release")).verify()
 
 

@@ -41,7 +41,7 @@ def stranger(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("stranger")
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     python = folder / "bin" / "python"
-    command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel]
+    command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile", wheel]
     done = subprocess.run(list(map(str, command)), check=False, capture_output=True, text=True, env=outside())
     if done.returncode:
         pytest.skip("pip could not install what the package requires (no package index?): not run without it")

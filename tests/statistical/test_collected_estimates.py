@@ -164,7 +164,9 @@ def test_they_are_those_of_a_publication_of_the_same_people(name: str) -> None:
         one, other = (
             ld.estimate(release, by=by, sensitive=name, estimator="linear") for release in (published, collected)
         )
-        assert np.abs(one.std_error / other.std_error - 1).max() < 0.05
+        # Errors follow from estimated counts, so those of two draws differ by chance: over 24 draws, the standard
+        # deviation of a ratio was .015 at most. One of 76 is beyond five of them in 4e-5 of all runs.
+        assert np.abs(one.std_error / other.std_error - 1).max() < 0.076
         together = np.hypot(one.std_error, other.std_error)
         # The greatest of 36 z-scores, as above.
         assert (np.abs(one.count - other.count) < 5 * together).all()

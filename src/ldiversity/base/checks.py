@@ -17,6 +17,7 @@ __all__ = [
     "column_name",
     "column_names",
     "did_you_mean",
+    "name_all",
     "name_some",
 ]
 
@@ -171,6 +172,18 @@ def name_some(names: Iterable[object], *, most: int = 10) -> str:
     if len(listed) <= most:
         return ", ".join(listed)
     return f"{', '.join(listed[:most])} and {len(listed) - most} more"
+
+
+def name_all(names: Iterable[object], one: str, several: str) -> str:
+    """List names as `name_some` does, with the verb that suits their number.
+
+    Examples
+    --------
+    >>> name_all(["age"], "is", "are"), name_all(["age", "sex"], "is", "are")
+    ("'age' is", "'age', 'sex' are")
+    """
+    listed = list(names)
+    return f"{name_some(listed)} {one if len(listed) == 1 else several}"
 
 
 def _range_rule(noun: str, minimum: float | None, maximum: float | None) -> str:

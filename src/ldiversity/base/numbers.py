@@ -14,6 +14,7 @@ from typing import Final
 __all__ = [
     "at_most",
     "counted",
+    "counted_of",
     "decimal",
     "figure",
     "in_bytes",
@@ -174,6 +175,8 @@ def number(value: float | None, digits: int = 4) -> str:
     --------
     >>> number(1234567), number(0.125), number(3.0), number(None), number(1e-9), number(0.999999)
     ('1,234,567', '0.125', '3', '-', '1e-09', '0.999999')
+    >>> number(9999.97), number(10000.2), number(999.6, digits=3)
+    ('10,000', '10,000', '1,000')
     """
     if value is None or value != value:  # noqa: PLR0124 - NaN differs from itself
         return "-"
@@ -183,7 +186,7 @@ def number(value: float | None, digits: int = 4) -> str:
         return f"{int(value):,}"
     if abs(value) < _TINY or abs(value) >= _HUGE:
         return f"{value:.{digits - 1}g}"
-    if abs(value) >= 10**digits:
+    if abs(value) >= 10**digits - 0.5:  # what is rounded to a digit more is written like it
         return f"{value:,.0f}"
     written = f"{value:,.{digits}g}"
     while abs(value) < 1 == abs(float(written)) and digits < _DOUBLE_DIGITS:  # a probability below 1 is not 1
@@ -300,6 +303,20 @@ def counted(n: int, one: str, several: str = "") -> str:
     ('1 row', '1,200 rows', '2 classes')
     """
     return f"{n:,} {one if n == 1 else several or f'{one}s'}"
+
+
+def counted_of(n: int, whole: int, noun: str, one: str, several: str) -> str:
+    """Write how many of all there are, with the noun for all and the verb for those.
+
+    Examples
+    --------
+    >>> counted_of(1, 6, "cell", "has", "have"), counted_of(2, 6, "cell", "has", "have")
+    ('1 of 6 cells has', '2 of 6 cells have')
+    >>> counted_of(1, 1, "class|classes", "breaks", "break"), counted_of(1, 3000, "class|classes", "breaks", "break")
+    ('1 of 1 class breaks', '1 of 3,000 classes breaks')
+    """
+    nouns = noun.partition("|")
+    return f"{n:,} of {counted(whole, nouns[0], nouns[2])} {one if n == 1 else several}"
 
 
 def _hundredths(share: float, digits: int) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ldiversity.base.arrays import Json
-from ldiversity.base.checks import name_some
+from ldiversity.base.checks import name_all
 from ldiversity.base.numbers import counted
 from ldiversity.distances._base import Distance
 from ldiversity.distances._shared import MAX_VALUES, check_keys, check_matrix, listed_codes, refusing, spread
@@ -95,8 +95,8 @@ class MatrixDistance(Distance):
         if unpaired:
             raise SchemaError(
                 "MatrixDistance",
-                f"the first line and column of {str(path)!r} must name the same values, but {name_some(unpaired)} are "
-                "in one of them only",
+                f"the first line and column of {str(path)!r} must name the same values, but "
+                f"{name_all(unpaired, 'is', 'are')} in one of them only",
             )
         numbers = np.array([_numbers(path, line, cells, len(columns)) for line, cells in lines[1:]])
         place = {name: column for column, name in enumerate(columns)}

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ldiversity.base.checks import check_integer, column_name, name_some
+from ldiversity.base.checks import check_integer, column_name, name_all, name_some
 from ldiversity.base.warned import warn
 from ldiversity.errors import LDiversityWarning, ParameterError, SchemaError
 from ldiversity.estimation._threads import map_threads, slices
@@ -300,7 +300,7 @@ def groups(
         for text in map(str, values):
             twice += [text] if group_of.setdefault(text, label) != label else []
     if twice:
-        raise ParameterError("groups", f"a value must be in one group, but {name_some(twice)} are in several")
+        raise ParameterError("groups", f"a value must be in one group, but {name_all(twice, 'is', 'are')} in several")
     return GroupedColumn(column, group_of, tuple(members), other)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from ldiversity.base.checks import name_some
-from ldiversity.base.numbers import counted
+from ldiversity.base.numbers import counted, counted_of
 from ldiversity.errors import UnsupportedError
 from ldiversity.estimation._association import not_for_tests
 from ldiversity.estimation._class_cells import ClassCells, ClassSums, Units, count_class_cells, make_units
@@ -355,8 +355,8 @@ def _caveats(question: ClassQuestion, cells: ClassCells, hidden: int, index: Cel
     few = int(np.count_nonzero(cells.records < question.min_records))
     if few:
         caveats.append(
-            f"{few} of {index.n_cells} cells have fewer than {question.min_records} records; their intervals are the "
-            "least and the greatest counts that the classes allow."
+            f"{counted_of(few, index.n_cells, 'cell', 'has', 'have')} fewer than {question.min_records} records; "
+            "their intervals are the least and the greatest counts that the classes allow."
         )
     return (*caveats, not_for_tests(question.release, question.names))
 

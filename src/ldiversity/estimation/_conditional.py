@@ -19,12 +19,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity.base.checks import name_some
+from ldiversity.base.checks import name_all, name_some
 from ldiversity.base.typed import number_text
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.estimation._by import PlainColumn
 from ldiversity.estimation._moments import CellMoments, Moments
 from ldiversity.schema import Role
+from ldiversity.sentences import Parameter, Sentence, Setting, say
 from ldiversity.tables import domain_array
 
 if TYPE_CHECKING:
@@ -172,12 +173,12 @@ def _check(release: Release, names: Sequence[str], by: Sequence[By], hidden: Seq
             parameter = "by" if name in {part.column for part in by} else "where"
             raise ParameterError(
                 "estimate", parameter, f"must name other columns, but {name!r} is sensitive and what is estimated"
-            )
+            ).with_hint(_already_counted(release, names, name, parameter))
     if release.grouped or release.rows_per_record > 1:
         raise UnsupportedError(
             "estimate",
-            f"cells and filters on {name_some(hidden)}, which is sensitive, need published sets: this release does not "
-            "say which values occur together",
+            f"cells and filters on {name_some(hidden)}, which no record shows, need published sets: this release does "
+            "not say which values occur together",
         ).with_hint("Name published columns.")
     size = int(np.prod([len(release.domain(name)) for name in (*names, *hidden)]))
     if size > _MOST_JOINT:
@@ -186,6 +187,15 @@ def _check(release: Release, names: Sequence[str], by: Sequence[By], hidden: Seq
             f"cells and filters on hidden columns are offered for at most {_MOST_JOINT} combinations",
             got=size,
         )
+
+
+def _already_counted(release: Release, names: Sequence[str], name: str, parameter: str) -> Sentence:
+    """The ways out of dividing or selecting records by what is estimated."""
+    other = next((one for one in release.sensitive if one not in names), None)
+    text = f"The estimate has a count of each value of {name!r}: leave it out of {{}}"
+    if other is None or release.grouped:
+        return say(f"{text}.", Parameter(parameter))
+    return say(f"{text}, or estimate another attribute: {{}}.", Parameter(parameter), Setting("sensitive", other))
 
 
 def _group(release: Release, hidden: Sequence[str], by: Sequence[By], filters: Sequence[Filter]) -> _Groups:
@@ -217,7 +227,10 @@ def _group(release: Release, hidden: Sequence[str], by: Sequence[By], filters: S
     if not chosen.any():
         idle = [name for name, matches in zip(hidden, selected, strict=True) if not matches.any()]
         raise ParameterError(
-            "estimate", "where", f"must select values that {name_some(idle or hidden)} has", got="none of them"
+            "estimate",
+            "where",
+            f"must select values that {name_all(idle or hidden, 'has', 'have')}",
+            got="none of them",
         ).with_hint(f"The public values are those that an estimate of {name_some(idle or hidden)} lists.")
     # Cells without a selected value are left out.
     cells = np.full(int(np.prod(sizes)), -1, dtype=np.int64)

@@ -150,4 +150,6 @@ def _marginal(
 def _too_many_sets(most: int) -> UnsupportedError:
     return UnsupportedError(
         "estimate", f"cells have more than {most} different sets in all, which is all that the memory allows"
-    ).with_hint(say("Use fewer columns, {} for wider cells, or more {}.", WIDER, Setting("memory", "2GB")))
+    ).with_hint(
+        say("Use fewer columns, {} for wider cells, or more memory, such as {}.", WIDER, Setting("memory", "2GB"))
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ldiversity.base.arrays import BoolArray, FloatArray
     from ldiversity.schema import Domain
 
-__all__ = ["Derived", "moments_of"]
+__all__ = ["Derived", "half_a_bin", "moments_of", "off_by_bins"]
 
 _UNBIASED = frozenset({"linear", "mle"})
 _UNBIASED_COUNTS = "This figure is made from the unbiased counts of linear, because those of the estimate are biased."
@@ -78,7 +78,7 @@ class Derived:
             Whether the records are a sample, and the share of its population is asked for. The interval then has the
             error of sampling, too.
         """
-        name, _, wanted = self._asked(value)
+        name, wanted = self._asked(value)
         ratios = self._ratios(wanted, [self._chosen(at)], population=population)
         told = self._told(population=population)
         return told.around(_within(name, at), float(ratios.values[0]), float(ratios.errors[0]))
@@ -88,10 +88,10 @@ class Derived:
 
         Records without a number do not take part.
         """
-        name, binned, wanted = self._asked(None)
+        name, wanted = self._asked(None)
         chosen = [self._chosen(at)]
         ratios = self._ratios(wanted, chosen, population=population)
-        told = self._told(*([_MIDDLES.format("the mean", *self._off(chosen))] if binned else []), population=population)
+        told = self._told(*self._of_bins(chosen), population=population)
         return told.around(_within(name, at), float(ratios.values[0]), float(ratios.errors[0]))
 
     def difference(
@@ -119,13 +119,12 @@ class Derived:
         >>> found.low < found.value < found.high
         True
         """
-        name, binned, wanted = self._asked(value)
+        name, wanted = self._asked(value)
         pair = self._pair(between)
         ratios = self._ratios(wanted, pair, population=population)
         contrast = np.array([1.0, -1.0])
         error = float(np.sqrt(max(contrast @ ratios.covariance @ contrast, 0.0)))
-        off = [_MIDDLES.format("the two means", " and ".join(self._off(pair)))] if binned else []
-        told = self._told(*off, population=population)
+        told = self._told(*(self._of_bins(pair) if value is None else []), population=population)
         return told.around(f"{name}: {_group(between[0])} minus {_group(between[1])}", *_minus(ratios), error)
 
     def ratio(
@@ -136,11 +135,10 @@ class Derived:
         The interval is Fieller's, which holds for small shares, too. It has no upper end where the second share may be
         zero.
         """
-        name, binned, wanted = self._asked(value)
+        name, wanted = self._asked(value)
         pair = self._pair(between)
         ratios = self._ratios(wanted, pair, population=population)
-        off = [_MIDDLES.format("the two means", " and ".join(self._off(pair)))] if binned else []
-        told = self._told(*off, population=population)
+        told = self._told(*(self._of_bins(pair) if value is None else []), population=population)
         (first, second), words = ratios.values, f"{name}: {_group(between[0])} divided by {_group(between[1])}"
         if second <= 0:
             return told.between(words, np.inf, None, (0.0, np.inf))
@@ -175,26 +173,23 @@ class Derived:
             ).with_hint("Ask for one attribute, and name the other one in by.")
         return (self.sensitive[0],)
 
-    def _asked(self, value: ValuesLike | None) -> tuple[str, bool, tuple[FloatArray, FloatArray]]:
-        """What a figure is about, whether it is of bins, and the factors of values above and below the line."""
+    def _asked(self, value: ValuesLike | None) -> tuple[str, tuple[FloatArray, FloatArray]]:
+        """What a figure is about, and the factors of values above and below the line."""
         (name,), (domain,) = self._single(), self.domains
         if value is None:
             numbers, known = numbers_of_domain(name, domain)
-            return f"mean of {name}", domain.edges is not None, (numbers, known.astype(np.float64))
+            return f"mean of {name}", (numbers, known.astype(np.float64))
         shown = [value] if isinstance(value, str | int | float | bool) else list(value)
         words = f"share of {name} {' or '.join(map(label_text, shown))}"
-        return words, False, (value_factors(domain, value), np.ones(len(domain)))
+        return words, (value_factors(domain, value), np.ones(len(domain)))
 
     def _ratios(self, wanted: tuple[FloatArray, FloatArray], groups: list[BoolArray], *, population: bool) -> Ratios:
         above, below = (np.stack([factor[None, :] * group[:, None] for group in groups]) for factor in wanted)
         return Ratios.of(self._known(), above, below, population=population)
 
-    def _off(self, groups: list[BoolArray]) -> list[str]:
-        """How far the mean of each group may be off because bins count as their middles."""
-        edges = np.array(self.domains[0].edges)
-        counts = np.maximum(self._known().counts, 0.0)[:, : len(edges) - 1]
-        of_groups = [counts[group].sum(axis=0) for group in groups]
-        return [number(float(one @ np.diff(edges) / (2 * max(one.sum(), 1e-300)))) for one in of_groups]
+    def _of_bins(self, groups: list[BoolArray]) -> list[str]:
+        """The caveat of the means of these groups, if numbers are in bins."""
+        return [] if self.domains[0].edges is None else [off_by_bins([half_a_bin(self, group) for group in groups])]
 
     def _chosen(self, at: object) -> BoolArray:
         return selected(self._labels_of_cells, self.by, at)
@@ -220,6 +215,21 @@ class Derived:
         own = () if moments.counts is self.count else (_UNBIASED_COUNTS,)
         shared = (caveat for caveat in self.caveats if caveat == DRAWN_TOGETHER)
         return Told(self.confidence, population or not moments.fixed, (*caveats, *own, *shared))
+
+
+def half_a_bin(estimate: Derived, group: BoolArray | None = None) -> float:
+    """How far the mean of a group, or of all records, may be off because bins count as their middles."""
+    edges = np.array(estimate.domains[0].edges)
+    counts = np.maximum(estimate._known().counts, 0.0)[:, : len(edges) - 1]  # noqa: SLF001 - of the same room
+    inside = (counts if group is None else counts[group]).sum(axis=0)
+    return float(inside @ np.diff(edges) / (2 * max(inside.sum(), 1e-300)))
+
+
+def off_by_bins(halves: Sequence[float]) -> str:
+    """The caveat of one mean of bins, or of several together, each with the half of its bins."""
+    *first, last = dict.fromkeys(map(number, halves))
+    most = f"{', '.join(first)} and {last}" if first else last
+    return _MIDDLES.format({1: "the mean", 2: "the two means"}.get(len(halves), "the means"), most)
 
 
 def moments_of(estimate: Derived) -> Moments:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.base.checks import check_choice, check_integer, check_number, column_names, did_you_mean, name_some
-from ldiversity.base.numbers import number
+from ldiversity.base.numbers import counted_of, number
 from ldiversity.base.registry import Registry
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.estimation._admissible import admissible_sets
@@ -359,7 +359,9 @@ def _caveats(question: _Question, cells: CellData, solution: Solution, errors: E
         caveats.append("The release has single members, not sets: the estimate uses only their counts.")
     few = int(np.count_nonzero(cells.records < question.min_records))
     if few:
-        caveats.append(f"{few} of {cells.n_cells} cells have fewer than {question.min_records} records.")
+        caveats.append(
+            f"{counted_of(few, cells.n_cells, 'cell', 'has', 'have')} fewer than {question.min_records} records."
+        )
     error = max(mechanism.inclusion_error for mechanism in cells.mechanisms)
     if error > 0:
         caveats.append(

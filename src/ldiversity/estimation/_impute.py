@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.checks import check_integer, column_names, did_you_mean, name_some
-from ldiversity.base.numbers import counted
+from ldiversity.base.numbers import counted_of
 from ldiversity.base.warned import warn
 from ldiversity.errors import LDiversityWarning, ParameterError, UnsupportedError
 from ldiversity.estimation._admissible import admissible_sets, check_likelihood
@@ -161,9 +161,9 @@ def _warn_of_small(records: NDArray[np.int64], n_values: int) -> None:
     few = int(np.count_nonzero(records < _ENOUGH * n_values))
     if few:
         rule = (
-            f"{few} of {counted(len(records), 'cell')} have fewer than {_ENOUGH} records per value: their values are "
-            "drawn toward the distribution of the whole release, and differences between cells come out too small; "
-            "ask for larger cells in by, or for fewer attributes at a time in sensitive"
+            f"{counted_of(few, len(records), 'cell', 'has', 'have')} fewer than {_ENOUGH} records per value: their "
+            "values are drawn toward the distribution of the whole release, and differences between cells come out "
+            "too small; ask for larger cells in by, or for fewer attributes at a time in sensitive"
         )
         warn(LDiversityWarning("impute", rule))
 

@@ -52,10 +52,11 @@ _MOST_SKEWED: Final = 1.0
 _BLOCK: Final = 1 << 21
 
 
-def likelihood_errors(cells: CellData, counts: FloatArray, asked: Asked) -> Errors:
+def likelihood_errors(cells: CellData, counts: FloatArray, asked: Asked, *, pulled: bool) -> Errors:
     """Errors of the reported `counts`: by the likelihood in large cells, those of ``linear`` elsewhere.
 
-    No interval is wider than that of ``linear``.
+    No interval is wider than that of ``linear``. With `pulled`, counts of large cells follow a prior as well as the
+    sets, so that a count above zero says less about records that are really there.
     """
     exact = [mechanism.inverse for mechanism in cells.mechanisms]
     borrowed = matrix_errors(cells, counts, exact, asked)
@@ -65,7 +66,7 @@ def likelihood_errors(cells: CellData, counts: FloatArray, asked: Asked) -> Erro
     if large.size:
         curvature = _Curvature(SetLikelihood.of(cells).take(large), counts[large], cells.records[large])
         std_error[large] = curvature.std_error
-        own = curvature.limits(asked.confidence, cells.counts[large])
+        own = curvature.limits(asked.confidence, cells.counts[large], pulled=pulled)
         wider = own[1] - own[0] > high[large] - low[large]
         low[large] = np.where(wider, low[large], own[0])
         high[large] = np.where(wider, high[large], own[1])
@@ -115,7 +116,7 @@ class _Curvature:
         error: FloatArray = np.sqrt(self._variance + (self._counts - self._middle) ** 2)
         return error
 
-    def limits(self, confidence: float, published: IntArray) -> tuple[FloatArray, FloatArray]:
+    def limits(self, confidence: float, published: IntArray, *, pulled: bool) -> tuple[FloatArray, FloatArray]:
         """The limits of the true counts, none of which exceeds its published count."""
         z, deviation = NormalDist().inv_cdf((1 + confidence) / 2), np.sqrt(self._variance)
         # True counts are whole numbers, and noise is not: the two errors are independent, and their squares add up.
@@ -123,7 +124,13 @@ class _Curvature:
         # Either of the two may be the one that is off.
         apart = self._counts - self._middle
         beyond = np.maximum(np.abs(apart) - _HARMLESS * deviation, 0.0)
-        low = np.maximum(self._middle - np.where(apart < 0, beyond, 0.0) - reach, 0.0)
+        low = self._middle - np.where(apart < 0, beyond, 0.0) - reach
+        # Upper limits hardly ever miss counts below one deviation: they are missed by lower limits alone. So those may
+        # miss them as often as both limits miss other counts (the idea of Feldman and Cousins, 1998). Not further up:
+        # where an estimate is low by chance, so is its deviation, and the upper limit misses, too.
+        least = np.minimum(self._counts, self._middle) if pulled else self._counts
+        alone = least - max(NormalDist().inv_cdf(confidence), 0.0) * deviation - HALF_A_RECORD
+        low = np.maximum(np.maximum(low, np.minimum(alone, deviation)), 0.0)
         # Counts near zero are skewed like a Poisson variable of their mean and variance (Cornish and Fisher's term). It
         # would raise lower limits, too. But values without records are estimated too high, and would be missed often.
         skewness = np.minimum(deviation / self._most, _MOST_SKEWED)

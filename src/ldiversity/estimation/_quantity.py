@@ -149,7 +149,7 @@ def value_factors(domain: Domain, values: ValuesLike) -> FloatArray:
             "Estimate",
             "value",
             f"must name values among {name_some(map(label_text, domain.values))}",
-            got=name_some(wrong),
+            got=name_some(wrong) if wrong else "none",
         )
     if len(set(codes)) < len(codes):
         raise ParameterError("Estimate", "value", "must name each value once")

@@ -44,9 +44,12 @@ _DRAWN: Final = (
 class LikelihoodEstimator(Estimator):
     """An estimator that uses whole sets, and states the errors that the likelihood of the sets gives."""
 
+    pulled: ClassVar[bool] = True
+    """Whether a prior pulls its counts in cells with many records."""
+
     def errors(self, cells: CellData, counts: FloatArray, asked: Asked) -> Errors:
         """Give the errors by the likelihood in large cells, and those of ``linear`` in small ones, and say so."""
-        return likelihood_errors(cells, counts, asked)
+        return likelihood_errors(cells, counts, asked, pulled=self.pulled)
 
 
 class MaximumLikelihood(LikelihoodEstimator):
@@ -60,6 +63,7 @@ class MaximumLikelihood(LikelihoodEstimator):
     summary: ClassVar[str] = "Maximum likelihood of the published sets; best with many records per cell."
     meaning: ClassVar[str] = "The counts that make what was published most likely."
     needs_sets: ClassVar[bool] = True
+    pulled: ClassVar[bool] = False
 
     def _solve(self, cells: CellData) -> Solution:
         flat = np.full(cells.n_values, 1.0 / cells.n_values)
@@ -137,6 +141,7 @@ class Auto(LikelihoodEstimator):
         "mle for cells with at least 10 F records; below hierarchical for 20 cells or more, else map; simplex for "
         "exploded rows."
     )
+    pulled: ClassVar[bool] = False
 
     def _solve(self, cells: CellData) -> Solution:
         if not cells.has_sets:

@@ -15,6 +15,7 @@ import pyarrow as pa
 from ldiversity.base.answers import HIDDEN, Answer, fit_screen
 from ldiversity.base.numbers import level, number
 from ldiversity.errors import ParameterError, UnsupportedError
+from ldiversity.estimation._derived import half_a_bin, off_by_bins
 from ldiversity.estimation._estimate import estimate
 from ldiversity.estimation._exchange import why_not_by_chance
 from ldiversity.release import Release, check_release, load_release
@@ -160,15 +161,20 @@ def trend(
         check_release("trend", release)
         _check_tells(name, release, sensitive)
     figures, records = {}, {}
+    halves: list[float] = []
     for name, release in loaded.items():
         found = estimate(release, sensitive=sensitive, where=where, estimator=estimator, confidence=confidence)
         figures[name] = (
             found.mean(population=population) if value is None else found.proportion(value, population=population)
         )
         records[name] = found.n_records
+        if value is None and found.domains[0].edges is not None:
+            halves.append(half_a_bin(found))
     names = list(named)
     steps = [*pairwise(names), *([(names[0], names[-1])] if len(names) > 2 else [])]  # noqa: PLR2004 - more than one step
-    caveats = dict.fromkeys([*(caveat for one in figures.values() for caveat in one.caveats), _INDEPENDENT])
+    together = [off_by_bins(halves)] if halves else []
+    apart = {off_by_bins([half]) for half in halves}
+    caveats = dict.fromkeys([*together, *(caveat for one in figures.values() for caveat in one.caveats), _INDEPENDENT])
     return Trend(
         name=figures[names[0]].name,
         points=tuple(
@@ -178,7 +184,7 @@ def trend(
         changes=tuple(_change(one, two, figures, confidence) for one, two in steps),
         confidence=confidence,
         population=population,
-        caveats=tuple(caveats),
+        caveats=tuple(caveat for caveat in caveats if caveat not in apart),
         frame_kind=loaded[names[0]].frame_kind,
     )
 

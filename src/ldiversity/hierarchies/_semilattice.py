@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from ldiversity.base.checks import name_some
+from ldiversity.base.checks import name_all, name_some
 from ldiversity.errors import SchemaError
 from ldiversity.hierarchies._files import read_cells
 from ldiversity.hierarchies._text import check_label, check_unique, positions_of, text_of
@@ -67,7 +67,9 @@ class SemiLattice:
         check_unique("SemiLattice", "nodes", self.nodes)
         unknown = {parent for _, above in self.parents for parent in above} - self._parents_of.keys()
         if unknown:
-            raise SchemaError("SemiLattice", f"every parent must be a node, but {name_some(sorted(unknown))} are not")
+            raise SchemaError(
+                "SemiLattice", f"every parent must be a node, but {name_all(sorted(unknown), 'is', 'are')} not"
+            )
         _check_acyclic(self._parents_of)
         roots = [node for node, above in self.parents if not above]
         if len(roots) > 1:

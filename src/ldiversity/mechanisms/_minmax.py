@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray, Json, SetArray, WordArray
 from ldiversity.base.checks import check_integer, check_number
+from ldiversity.base.numbers import counted_of
 from ldiversity.distances import Distance, distance_from_dict
 from ldiversity.errors import InfeasibleError, LDiversityError, ReleaseFormatError, UnsupportedError
 from ldiversity.mechanisms._apart import ApartSelection
@@ -233,7 +234,9 @@ def _check_feasible(domain: Domain, distance: Distance, l: int, d: float) -> Non
     missing = int(np.count_nonzero(~coverable(compatibility, l)))
     reason = None
     if missing:
-        reason = f"every value must be in a valid set, but {missing} of the {len(domain)} values are in none"
+        reason = (
+            f"every value must be in a valid set, but {counted_of(missing, len(domain), 'value', 'is', 'are')} in none"
+        )
     elif not spans(compatibility, l):
         reason = "the valid sets must distinguish all values, or the distribution cannot be recovered"
     if reason is None:

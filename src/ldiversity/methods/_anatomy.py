@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ldiversity.base.arrays import Json
 from ldiversity.base.checks import check_choice, check_integer
+from ldiversity.base.numbers import counted
 from ldiversity.errors import InfeasibleError
 from ldiversity.methods._anatomy_classes import check_shares, divide, join_losses, losses, only_column
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Partition
@@ -158,6 +159,7 @@ class Anatomy(GroupingMethod):
         if partition.suppressed and self.overflow == "refuse":
             raise InfeasibleError(
                 "Anatomy",
-                f"{partition.suppressed} records found no class of other people whose {column.name!r} is far enough",
+                f"{counted(partition.suppressed, 'record')} found no class of other people whose "
+                f"{column.name!r} is far enough",
             ).with_hint(say("Use a smaller l or gap; {} leaves them out.", Setting("overflow", "suppress")))
         return partition

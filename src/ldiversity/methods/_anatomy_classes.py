@@ -228,12 +228,14 @@ def check_shares(
     if overflow == "suppress" or most * l <= n_rows:
         return
     hidden = int(np.maximum(counts - most_classes(counts, l), 0).sum())
-    largest = n_rows // most
+    largest, share = n_rows // most, f"{most} of {n_rows} records"
     fewer = say("Use {}, or l", use(largest)) if largest > 1 else "L"
     raise InfeasibleError(
         owner,
         "l",
-        f"must be at most {largest} for {column!r}, whose most frequent {noun} has {most} of {n_rows} records",
+        f"must be at most {largest} for {column!r}, whose most frequent {noun} has {share}"
+        if largest > 1
+        else f"cannot be reached with all records, because the most frequent {noun} of {column!r} has {share}",
         got=l,
         nearest=[{"l": largest}] if largest > 1 and setting is None else [],
     ).with_hint(

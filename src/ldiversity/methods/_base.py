@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray, Json
-from ldiversity.base.checks import name_some
+from ldiversity.base.checks import name_all
 from ldiversity.errors import ParameterError
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.methods._coded import CodedTable, SensitiveColumn
@@ -119,7 +119,9 @@ class Method(ABC):
         unknown = [name for name in given if name not in known]
         hint = say("Its options are {}.", Options(tuple(known)))
         if unknown:
-            raise ParameterError(cls.name, f"{name_some(unknown)} is not an option of this method", hint=hint)
+            raise ParameterError(
+                cls.name, f"{name_all(unknown, 'is not an option', 'are not options')} of this method", hint=hint
+            )
         missing = [name for name in cls.needed() if name not in given]
         if missing:
             raise ParameterError(cls.name, missing[0], "must be given", hint=hint)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import BoolArray, Json
-from ldiversity.base.checks import check_number, name_some
+from ldiversity.base.checks import check_number, name_all
 from ldiversity.errors import InfeasibleError, InternalError, ParameterError, UnsupportedError
 from ldiversity.methods._base import Grouping, GroupingMethod, GroupingRun, Partition
 from ldiversity.methods._coded import CodedTable, NumberColumn, SensitiveColumn
@@ -210,7 +210,8 @@ class Incognito(GroupingMethod):
         numbers = [column.name for column in table.quasi if isinstance(column, NumberColumn)]
         if numbers:
             raise UnsupportedError(
-                "Incognito", f"every quasi-identifier must have a hierarchy, but {name_some(numbers)} has none"
+                "Incognito",
+                f"every quasi-identifier must have a hierarchy, but {name_all(numbers, 'has', 'have')} none",
             ).with_hint("Give one, or an automatic one.")
         most = int(as_written(self.suppression) * table.n_rows)  # without rounding: 0.29 of 100 are 29
         if most == 0 or not table.n_rows:

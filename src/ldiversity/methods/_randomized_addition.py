@@ -58,11 +58,24 @@ class RandomizedAddition(RandomizingMethod):
         if self.epsilon is not None:
             object.__setattr__(self, "epsilon", check_epsilon("RandomizedAddition", self.epsilon))
         if self.l is not None:
-            check_integer("RandomizedAddition", "l", self.l, minimum=2 if self.epsilon is None else 1)
+            self._check_l(self.l)
         elif self.epsilon is None:
             raise ParameterError("RandomizedAddition", "l", "must be given").with_hint(
                 say("For example {}, or {} for the l of least error at that.", Setting("l", 3), Setting("epsilon", 2))
             )
+
+    def _check_l(self, l: int) -> None:
+        try:
+            check_integer("RandomizedAddition", "l", l, minimum=2 if self.epsilon is None else 1)
+        except ParameterError as refused:
+            if self.epsilon is None and l == 1:
+                refused.with_hint(
+                    say(
+                        "A set of one value hides something only where it may be false: add an epsilon, {}.",
+                        Setting("epsilon", 2),
+                    )
+                )
+            raise
 
     def fit(self, domain: Domain) -> SetMechanism:
         """The uniform mechanism on this domain, with the epsilon if there is one."""

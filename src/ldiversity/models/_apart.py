@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import BoolArray
+from ldiversity.base.numbers import counted
 from ldiversity.distances import Distance
 from ldiversity.errors import UnsupportedError
 from ldiversity.schema import Domain
@@ -78,8 +79,8 @@ class Apart:
         if (found < 0).any():
             raise UnsupportedError(
                 "(l,d)-diversity",
-                f"{np.count_nonzero(found < 0)} sets of values cannot be decided exactly in {MOST_STEPS} steps "
-                "under this distance",
+                f"{counted(int(np.count_nonzero(found < 0)), 'set')} of values cannot be decided exactly in "
+                f"{MOST_STEPS} steps under this distance",
             ).with_hint("Orders, numbers and trees never need a search; merge values, or use one of these distances.")
         decided: NDArray[np.int64] = found[set_of.ravel()]
         return decided

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from ldiversity.base.combinations import Sizes
+from ldiversity.base.numbers import counted_of
 from ldiversity.errors import ClaimError, ParameterError
 from ldiversity.methods import Models
 from ldiversity.models import PrivacyModel, parse_model
@@ -83,7 +84,6 @@ def check_people_alike(models: Sequence[PrivacyModel], people: Sizes) -> None:
     for model in models:
         failing = model.failing_sizes(people)
         if failing:
-            among = f"{failing} of {people.n_combinations} combinations of quasi-identifiers"
-            raise ClaimError("person", f"{among} have too few people for {model.text}").with_hint(
-                "Nothing was published."
-            )
+            combinations = "combination of quasi-identifiers|combinations of quasi-identifiers"
+            among = counted_of(failing, people.n_combinations, combinations, "has", "have")
+            raise ClaimError("person", f"{among} too few people for {model.text}").with_hint("Nothing was published.")

@@ -11,7 +11,7 @@ from ldiversity.base.checks import name_some
 from ldiversity.base.numbers import counted
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.publish._levels import Level
-from ldiversity.release import what_a_change_tells
+from ldiversity.release import what_changes_tell
 from ldiversity.tables import Sensitive, Source
 
 __all__ = [
@@ -105,15 +105,12 @@ def draw_notes(
     notes = []
     if keyed and undeclared:
         notes.append(
-            f"Draws are keyed, but the domain of {name_some(undeclared)} was read off the table. One new value changes "
-            "the domain, all sets are drawn again, and the two releases can be intersected. Declare the domain."
+            f"Draws are keyed, but the values of {name_some(undeclared)} were read off the table. One new value "
+            "changes the domain, all sets are drawn again, and the two releases can be intersected. Declare the domain."
         )
     elif keyed:
         notes.append("Draws are keyed: a record with the same value shows the same set in every release made this way.")
-    told: dict[str, list[str]] = {}
-    for name, mechanism in mechanisms.items():
-        told.setdefault(what_a_change_tells(mechanism), []).append(name)
-    notes += [f"{name_some(names)}: {text}" for text, names in told.items()]
+    notes += [f"{name_some(names)}: {text}" for text, names in what_changes_tell(mechanisms).items()]
     if stable_order:
         notes.append(
             "The order of rows is stable: people stand in the same order in every release made with this key, so those "

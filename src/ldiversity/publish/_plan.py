@@ -41,12 +41,14 @@ def plan_publication(preparation: Preparation) -> Plan | ClassPlan:
     if preparation.question.grouping is not None:
         return plan_classes(preparation, {name: _read_off(item) for name, item in items.items()})
     methods = preparation.question.methods
-    attributes, mechanisms = [], []
+    attributes: list[AttributePlan] = []
+    mechanisms: dict[str, SetMechanism] = {}
     for name, coder in preparation.coders.items():
         question = _Question(name, methods[name], coder.domain, preparation.counts[name])
         planned, fitted = _plan_attribute(question, items[name])
         attributes.append(planned)
-        mechanisms += fitted
+        if fitted is not None:
+            mechanisms[name] = fitted
     feasible = all(attribute.outlook.feasible for attribute in attributes)
     size = estimate_bytes(preparation) if feasible and preparation.n_rows else None
     return Plan(
@@ -94,13 +96,13 @@ class _Question:
         return 1 if self.d is None and getattr(self.method, "epsilon", None) is not None else 2
 
 
-def _plan_attribute(question: _Question, item: Sensitive) -> tuple[AttributePlan, list[SetMechanism]]:
+def _plan_attribute(question: _Question, item: Sensitive) -> tuple[AttributePlan, SetMechanism | None]:
     """The plan, and the mechanism if there can be one."""
     try:
         mechanism = fit_mechanism(question.method, question.domain, named=None)
     except InfeasibleError as error:  # the plan names the column, so the reason need not
         outlook = _refused(question.method, error)
-        return replace(_named(question), outlook=outlook, choices=_choices(question, outlook)), []
+        return replace(_named(question), outlook=outlook, choices=_choices(question, outlook)), None
     except LDiversityError as error:
         error.about(question.name)
         raise
@@ -117,7 +119,7 @@ def _plan_attribute(question: _Question, item: Sensitive) -> tuple[AttributePlan
         several_sets=_several_sets(mechanism),
         least_error_l=None if best is None else best.l,
     )
-    return planned, [mechanism]
+    return planned, mechanism
 
 
 def _several_sets(mechanism: SetMechanism) -> SeveralSets:
@@ -166,8 +168,8 @@ def _several_draws(epsilon: float, n_values: int, *, divides: bool) -> SeveralSe
     sure = 1 / (1 + (n_values - 1) * math.exp(-2 * epsilon))
     text = (
         "Each row and release of a person is a draw of its own, with a person column too, and no key is taken. "
-        f"Epsilons add up: a person spends {epsilon:g} times the number of their rows. Two rows spend {2 * epsilon:g}, "
-        f"and a value that they share is then known with up to {percent_at_most(sure)}."
+        f"Epsilons add up: on this attribute a person spends {epsilon:g} times the number of their rows. Two rows "
+        f"spend {2 * epsilon:g}, and a value that they share is then known with up to {percent_at_most(sure)}."
     )
     return SeveralSets(partitions=False, divides=divides, overlapping=1.0, posterior=sure, dividing=(), text=text)
 

@@ -15,7 +15,7 @@ from ldiversity.release._claims import (
     claim_of,
     sets_not_protected,
     subjects_of,
-    what_a_change_tells,
+    what_changes_tell,
 )
 from ldiversity.release._class_limits import SEPARATE_CLASSES, class_not_protected
 from ldiversity.release._class_release import ClassRelease
@@ -133,7 +133,7 @@ __all__ = [
     "verify_classes",
     "verify_exploded",
     "verify_sets",
-    "what_a_change_tells",
+    "what_changes_tell",
     "wrap_sets",
     "write_classes",
     "write_release",

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import pyarrow as pa
 
 from ldiversity.base.combinations import Combinations, Sizes
+from ldiversity.base.numbers import counted_of
 from ldiversity.errors import ClaimError
 from ldiversity.release._check_sets import REPORT_IT
 from ldiversity.release._claims import AlikeClaim
@@ -38,7 +39,11 @@ def verify_alike(claims: Sequence[AlikeClaim], batches: Iterable[pa.Table], *, r
         failing = claim.rule.failing_sizes(sizes)
         if failing:
             raise ClaimError(
-                f"{failing} of {sizes.n_combinations} groups of records that look alike break the claim: "
-                f"{claim.statement[:-1]}",
+                f"{_of_groups(failing, sizes.n_combinations)} the claim: {claim.statement[:-1]}",
                 column=claim.attribute,
             ).with_hint(REPORT_IT)
+
+
+def _of_groups(n: int, whole: int) -> str:
+    groups = "group of records that look alike|groups of records that look alike"
+    return counted_of(n, whole, groups, "breaks", "break")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray
+from ldiversity.base.numbers import counted_of
 from ldiversity.errors import ClaimError
 from ldiversity.models import ClassCounts
 from ldiversity.release._check_sets import REPORT_IT
@@ -53,7 +54,7 @@ def verify_classes(
     >>> verify_classes([claim], domain=Domain(("a", "b")), n_classes=2, row_classes=ids, classes=ids, codes=codes)
     Traceback (most recent call last):
         ...
-    ldiversity.errors.ClaimError: x: 1 of 2 published classes break the claim: In every class no value of 'x' belongs to more than 1 of 2 records.
+    ldiversity.errors.ClaimError: x: 1 of 2 published classes breaks the claim: In every class no value of 'x' belongs to more than 1 of 2 records.
     Hint: Nothing was published. Please report this with the command that was run, without the data.
     """  # noqa: E501 - the message is one line
     claim = claims[0]
@@ -104,17 +105,20 @@ class ClassFaults:
             self.n_classes + other.n_classes, self.different + other.different, self.empty + other.empty, failing
         )
 
+    def _of_all(self, n: int, one: str, several: str) -> str:
+        return counted_of(n, self.n_classes, "published class|published classes", one, several)
+
     def refuse(self, claims: Sequence[ClassClaim]) -> None:
         """Raise `ClaimError` if there is a fault."""
         if self.different:
-            what = f"{self.different} of {self.n_classes} classes have different numbers of rows and values"
+            what = f"{self._of_all(self.different, 'has', 'have')} different numbers of rows and values"
             raise _broken(claims[0], what)
         if not self.n_classes or self.empty:
             raise _broken(claims[0], "every class must have a row")
         for claim, failing in zip(claims, self.failing, strict=True):
             if failing:
                 rule = claim.statement[:-1]
-                raise _broken(claim, f"{failing} of {self.n_classes} published classes break the claim: {rule}")
+                raise _broken(claim, f"{self._of_all(failing, 'breaks', 'break')} the claim: {rule}")
 
 
 def find_faults(claims: Sequence[ClassClaim], recounted: ClassCounts, rows: NDArray[np.int64]) -> ClassFaults:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray, IntArray, SetArray
 from ldiversity.base.combinations import Combinations
+from ldiversity.base.numbers import counted_of
 from ldiversity.errors import ClaimError
 from ldiversity.release._claims import Claim
 
@@ -32,7 +33,7 @@ def verify_sets(claim: Claim, sets: SetArray, n_values: int, distances: FloatArr
     >>> verify_sets(claim, np.array([[0, 1], [2, 2]]), 3, None)
     Traceback (most recent call last):
         ...
-    ldiversity.errors.ClaimError: x: 1 of 2 published sets break the claim that every set has 2 distinct values.
+    ldiversity.errors.ClaimError: x: 1 of 2 published sets breaks the claim that every set has 2 distinct values.
     Hint: Nothing was published. Please report this with the command that was run, without the data.
     """
     n = len(sets)
@@ -106,5 +107,5 @@ def _refuse(claim: Claim, broken: BoolArray, promise: str) -> None:
 
 
 def _broken(claim: Claim, count: int, among: int, promise: str) -> ClaimError:
-    text = f"{count} of {among} published sets break the claim that {promise}"
+    text = f"{counted_of(count, among, 'published set', 'breaks', 'break')} the claim that {promise}"
     return ClaimError(text, column=claim.attribute, hint=REPORT_IT)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, expm1, tanh
 from typing import Final
@@ -24,7 +24,7 @@ __all__ = [
     "claim_of",
     "sets_not_protected",
     "subjects_of",
-    "what_a_change_tells",
+    "what_changes_tell",
 ]
 
 PEOPLE: Final = ""
@@ -33,6 +33,7 @@ PEOPLE: Final = ""
 RECORDS: Final = Domain(("record",))
 """What every record shows of itself."""
 
+_DIGITS: Final = 6
 USE_A_KEY: Final = "Use a key to publish again."
 
 _AS_THEY_ARE: Final = (
@@ -69,18 +70,17 @@ _COLLECTED: Final = (
 
 
 def sets_not_protected(
-    mechanisms: Iterable[SetMechanism], *, coarse: bool = False, collected: bool = False
+    mechanisms: Mapping[str, SetMechanism], *, coarse: bool = False, collected: bool = False
 ) -> tuple[str, ...]:
-    """What a release of sets that these mechanisms drew does not protect.
+    """What a release of sets that these mechanisms drew does not protect, by attribute.
 
     `coarse` says whether a quasi-identifier is published at a declared level, `collected` whether devices drew sets.
     """
-    drawn = list(mechanisms)
     return (
         COARSE if coarse else _AS_THEY_ARE,
         _PRIOR,
-        *_drawn_again(drawn),
-        *dict.fromkeys(what_a_change_tells(one) for one in drawn),
+        *_drawn_again(list(mechanisms.values())),
+        *what_changes_tell(mechanisms),
         *_PUBLIC,
         *(_COLLECTED if collected else ()),
     )
@@ -93,15 +93,34 @@ def _drawn_again(drawn: Sequence[SetMechanism]) -> Iterator[str]:
         yield _AGAIN if any(bounded) else f"{_AGAIN} {USE_A_KEY}"
 
 
-def what_a_change_tells(mechanism: SetMechanism) -> str:
-    """What two sets of one person tell if their value changed, or their rows have different values."""
-    if mechanism.epsilon is not None:
-        return (
-            f"The epsilon of {number_text(mechanism.epsilon)} is for one record. Every row and release is a draw of "
-            "its own, with a person column, too, so that different sets prove nothing. A person spends "
-            f"{number_text(mechanism.epsilon)} times the number of their rows. What other sensitive attributes and "
-            "releases spend on them adds up."
-        )
+def what_changes_tell(mechanisms: Mapping[str, SetMechanism]) -> dict[str, tuple[str, ...]]:
+    """What two sets of one person tell if their value changed, or their rows differ; and of which attributes.
+
+    Attributes with an epsilon have one sentence together, which says the sum of what they spend.
+    """
+    told: dict[str, tuple[str, ...]] = {}
+    bounded = {name: one.epsilon for name, one in mechanisms.items() if one.epsilon is not None}
+    for name, mechanism in mechanisms.items():
+        text = _draws_spend(list(bounded.values())) if name in bounded else _a_change_tells(mechanism)
+        told[text] = (*told.get(text, ()), name)
+    return told
+
+
+def _draws_spend(epsilons: Sequence[float]) -> str:
+    """What people spend whose rows show an attribute, or several, each with its epsilon."""
+    total = number_text(epsilons[0])
+    known = f"The epsilon of {total} is for one record."
+    if len(epsilons) > 1:
+        total = at_most(sum(epsilons), _DIGITS)
+        known = f"The epsilons of {len(epsilons)} sensitive attributes add up to {total} for one record."
+    return (
+        f"{known} Every row and release is a draw of its own, with a person column, too, so that different sets prove "
+        f"nothing. A person spends {total} times the number of their rows. What other sensitive attributes and "
+        "releases spend on them adds up."
+    )
+
+
+def _a_change_tells(mechanism: SetMechanism) -> str:
     partitions = mechanism.partitions
     if partitions is None:
         proven = "Neither a key nor a person column hides that values of a person differ: different sets prove it"

@@ -41,7 +41,7 @@ class ReleaseDescription:
     @property
     def not_protected(self) -> tuple[str, ...]:
         """What is not protected, in plain words."""
-        return sets_not_protected(self.mechanisms.values(), coarse=_coarse(self.forms), collected=self.collected)
+        return sets_not_protected(self.mechanisms, coarse=_coarse(self.forms), collected=self.collected)
 
 
 @dataclass(frozen=True)

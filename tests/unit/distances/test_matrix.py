@@ -111,7 +111,7 @@ def test_a_file_is_read_whatever_the_order_of_its_columns(tmp_path: Path, conten
     ("content", "rule"),
     [
         (";a;b\na;0;1\nc;1;0\n", "must name the same values, but 'b', 'c' are in one of them only"),
-        (";a;b\na;0;1\n", "but 'b' are in one of them only"),
+        (";a;b\na;0;1\n", "but 'b' is in one of them only"),
         (";a;a\na;0;1\n", "values of the first line must be distinct"),
         (";a;b\na;0;1\na;1;0\n", "values of the first column must be distinct"),
         (";a;b\na;0\nb;1;0\n", "line 2 of .* must have 2 distances"),

@@ -147,7 +147,7 @@ def test_others_may_join_a_declared_group() -> None:
 
 
 def test_a_value_in_two_groups_is_refused() -> None:
-    with pytest.raises(ParameterError, match="must be in one group, but '1' are in several"):
+    with pytest.raises(ParameterError, match="must be in one group, but '1' is in several"):
         groups("x", {"a": ["1"], "b": ["1"]})
 
 

@@ -78,7 +78,7 @@ def test_simulated_probabilities_are_mentioned(publish: Any) -> None:
 def test_marked_cells_are_counted(publish: Any, uniform: SetMechanism) -> None:
     release = publish({"g": ["a"] * 10 + ["b"] * 90}, {"s": np.arange(100) % 6}, {"s": uniform})
 
-    assert "1 of 2 cells have fewer than 50 records." in estimate(release, "g").caveats
+    assert "1 of 2 cells has fewer than 50 records." in estimate(release, "g").caveats
 
 
 def test_a_search_that_ended_early_is_mentioned(

@@ -143,6 +143,7 @@ def test_a_trend_has_a_change_for_each_step_and_for_all() -> None:
     ("ask", "words"),
     [
         (lambda one: one.proportion(99), "must name values among"),
+        (lambda one: one.proportion([]), "got none"),
         (lambda one: one.proportion([20, "20"]), "must name each value once"),
         (lambda one: one.proportion(20, "F"), "a label for each of"),
         (lambda one: one.proportion(20, {"age": 3}), "must name columns among"),

@@ -81,7 +81,9 @@ def test_limits_are_standard_errors_and_half_a_record_beyond_both_estimates(
 
     deviation = np.sqrt(np.diag(covariance))
     reach = np.hypot(1.96 * deviation, 0.5)
-    low = np.maximum(np.minimum(result.count[0], mean) - reach, 0)
+    low = np.minimum(result.count[0], mean) - reach
+    one_side = result.count[0] - 1.645 * deviation - 0.5  # for counts that are hardly ever above their upper limits
+    low = np.maximum(np.maximum(low, np.minimum(one_side, deviation)), 0)
     reach += (1.96**2 - 1) / 6 * np.minimum(deviation / (mean + 0.5), 1) * deviation
     high = np.minimum(np.maximum(result.count[0], mean) + reach, published)
 

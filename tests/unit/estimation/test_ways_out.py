@@ -144,3 +144,41 @@ def test_means_of_uneven_bins_say_how_far_they_may_be_off(sets: ld.Release) -> N
     assert abs(mean.value - np.mean(table()["income"].to_numpy())) < float(said[1].replace(",", ""))
     halves = found.caveats, ld.estimate(sets, by="sex", sensitive="income").difference(between=("f", "m")).caveats
     assert any("the two means may be off by up to" in one for one in halves[1])
+
+
+@pytest.mark.parametrize("given", [{"weights": "age"}, {"strata": "sex"}])
+def test_weights_of_classes_are_left_out(classes: ld.Release, given: dict[str, Any]) -> None:
+    with pytest.raises(ld.UnsupportedError, match="need a set of values for each record") as refused:
+        ld.estimate(classes, **given)
+    assert f"Leave {next(iter(given))} out" in str(refused.value.hint)
+    assert ld.estimate(classes).n_records == N
+
+
+@pytest.mark.parametrize("given", [{"by": "disease"}, {"where": "disease = a"}])
+def test_what_is_estimated_or_tested_divides_no_records(
+    sets: ld.Release, classes: ld.Release, given: dict[str, Any]
+) -> None:
+    for release in (sets, classes):
+        with pytest.raises(ld.ParameterError, match="what is estimated") as refused:
+            ld.estimate(release, sensitive="disease", **given)
+        assert f"leave it out of {next(iter(given))}" in str(refused.value.hint)
+        assert ("sensitive='job'" in str(refused.value.hint)) == (release is sets)
+        assert ld.estimate(release, sensitive="disease").count.shape == (1, 4)
+    assert ld.estimate(sets, sensitive="job", **given).n_records <= N
+    with pytest.raises(ld.ParameterError) as refused:
+        ld.association(sets, by="sex", sensitive="disease", where="disease = a")
+    assert "Leave it out of where" in str(refused.value.hint)
+
+
+def test_means_over_time_have_one_caveat_about_bins(sets: ld.Release) -> None:
+    found = ld.trend({"1": sets, "2": sets, "3": sets}, sensitive="income", where="sex = f")
+    different = ld.trend({"1": sets, "2": sets}, sensitive="income", estimator="mle")
+    for one, means in ((found, "the means"), (different, "the two means")):
+        said = [caveat for caveat in one.caveats if "off by up to" in caveat]
+        assert len(said) == 1
+        assert f"So {means} may be off by up to" in said[0]
+
+
+def test_caveats_count_in_english(sets: ld.Release) -> None:
+    found = ld.estimate(sets, by=ld.bins("age", edges=[20, 21, 70]), sensitive="disease")
+    assert any(caveat.startswith("1 of 2 cells has fewer") for caveat in found.caveats)

@@ -71,7 +71,7 @@ def test_the_constructor_refuses_two_roots() -> None:
 
 
 def test_a_parent_that_is_no_node_is_refused() -> None:
-    with pytest.raises(SchemaError, match="every parent must be a node, but 'b' are not"):
+    with pytest.raises(SchemaError, match="every parent must be a node, but 'b' is not"):
         SemiLattice((("a", ("b",)),))
 
 

@@ -75,7 +75,7 @@ def test_a_class_of_anatomy_that_is_alike_would_be_caught() -> None:
 
 
 def test_a_too_frequent_ancestor_is_refused_with_the_way_out() -> None:
-    with pytest.raises(ld.InfeasibleError, match="most frequent ancestor at depth 1 has 3 of 4 records") as caught:
+    with pytest.raises(ld.InfeasibleError, match="most frequent ancestor at depth 1 of 'disease' has 3 of 4") as caught:
         SemanticAnatomy(l=2, e=1, tree=TREE).group(table("flu", "cold", "asthma", "cut"), RUN)
 
     assert caught.value.nearest == [{"l": 2, "e": 2}]

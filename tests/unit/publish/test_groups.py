@@ -213,9 +213,9 @@ def test_attributes_with_classes_of_their_own(methods: dict[str, Any], tmp_path:
 def test_a_method_that_breaks_its_promise_publishes_nothing(methods: dict[str, Any], tmp_path: Path) -> None:
     method = methods["given"](classes=((0, 0, 1, 1, 2, 2, 2, 2),), rule=ld.UniqueDiversity(l=2))
 
-    with pytest.raises(ld.ClaimError, match="published classes break the claim"):
+    with pytest.raises(ld.ClaimError, match=r"published class(es)? breaks? the claim"):
         ld.anonymize(TABLE, **ROLES, method=method, output=tmp_path / "release")
-    with pytest.raises(ld.ClaimError, match="published classes break the claim"):
+    with pytest.raises(ld.ClaimError, match=r"published class(es)? breaks? the claim"):
         ld.anonymize(TABLE, **ROLES, method=method)
 
     assert list(tmp_path.iterdir()) == []

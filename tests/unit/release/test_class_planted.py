@@ -28,8 +28,8 @@ def swap(rows: list[dict[str, Any]], column: str, first: int, second: int) -> No
     ("change", "rule"),
     [
         (lambda rows: rows[1].update(class_id=1), "2 of 3 published classes break the claim"),
-        (lambda rows: swap(rows, "disease", 0, 1), "break the claim"),
-        (lambda rows: rows[0].update(disease="cut"), "1 of 3 published classes break the claim"),
+        (lambda rows: swap(rows, "disease", 0, 1), r"breaks? the claim"),
+        (lambda rows: rows[0].update(disease="cut"), "1 of 3 published classes breaks the claim"),
         (lambda rows: rows[0].update(age={"low": -4, "high": -3}), "must share 'age'"),
         (lambda rows: rows[0].update(age={"low": -6, "high": -3}), "within its public range"),
         (lambda rows: rows[0].update(age={"low": None, "high": None}), "must share 'age'"),
@@ -54,7 +54,7 @@ def test_one_record_too_few_in_a_class_is_caught(generalized: ld.ClassRelease, t
     manifest = json.loads((tmp_path / "release" / "release.json").read_text())
     (tmp_path / "release" / "release.json").write_text(json.dumps({**manifest, "records": 5}))
 
-    with pytest.raises(ld.ClaimError, match="1 of 3 published classes break the claim"):
+    with pytest.raises(ld.ClaimError, match="1 of 3 published classes breaks the claim"):
         ld.load_release(tmp_path / "release").verify()
 
 
@@ -81,7 +81,7 @@ def test_a_fault_in_bucketized_rows_is_caught(
         (lambda rows: rows[0].update(count=2), "different numbers of rows and values"),
         (lambda rows: rows[1].update(class_id=2), "in the order of classes"),
         (lambda rows: rows[2].update(class_id=1), "in the order of classes"),
-        (lambda rows: (rows[0].update(count=2), rows.pop(1)), "break the claim"),
+        (lambda rows: (rows[0].update(count=2), rows.pop(1)), r"breaks? the claim"),
         (lambda rows: rows[0].update(value="flu"), "in the order of classes"),
     ],
 )
@@ -140,7 +140,7 @@ def test_what_breaks_the_claim_is_not_saved(request: pytest.FixtureRequest, tmp_
     release: ld.ClassRelease = request.getfixturevalue(kind)
     claim = replace(release.claims[0], rule=ld.UniqueDiversity(l=3))
 
-    with pytest.raises(ld.ClaimError, match="break the claim"):
+    with pytest.raises(ld.ClaimError, match=r"breaks? the claim"):
         replace(release, claims=(claim,)).save(tmp_path / "release")
 
     assert list(tmp_path.iterdir()) == []

@@ -408,3 +408,22 @@ def test_exploded_rows_are_estimated_too() -> None:
     truth = np.array([table(20_000)["disease"].to_pylist().count(value) for value in VALUES])
     errors = np.sqrt(made.mechanism("disease").variance_factors @ truth)
     assert np.abs((ld.estimate(made, estimator="linear").count[0] - truth) / errors).max() < 5
+
+
+def test_the_sum_of_several_epsilons_is_what_a_person_spends() -> None:
+    both = {"quasi": "id", "sensitive": [LINE, "smokes"], "method": ld.RandomizedAddition(epsilon=2)}
+    made = ld.anonymize(table(600), insecure_seed=3, confirm=["id"], **both)
+    planned = ld.plan(table(600), **both)
+
+    assert made.epsilon == 4
+    for said in (" ".join(made.not_protected), " ".join(planned.not_protected)):
+        assert "The epsilons of 2 sensitive attributes add up to 4 for one record." in said
+        assert said.count("times the number of their rows") == 1
+        assert "A person spends 4 times the number of their rows" in said
+
+
+def test_a_single_value_needs_an_epsilon() -> None:
+    with pytest.raises(ld.ParameterError, match="l must be an integer of at least 2, got 1") as refused:
+        ld.RandomizedAddition(l=1)
+    assert "epsilon=2" in str(refused.value.hint)
+    assert ld.RandomizedAddition(l=1, epsilon=2).l == 1

@@ -31,7 +31,7 @@ def test_good_sets_pass() -> None:
 @pytest.mark.parametrize(
     ("sets", "sentence"),
     [
-        ([[0, 2, 4], [3, 3, 8]], "1 of 2 published sets break the claim that every set has 3 distinct values"),
+        ([[0, 2, 4], [3, 3, 8]], "1 of 2 published sets breaks the claim that every set has 3 distinct values"),
         ([[0, 2], [1, 3]], "must have 3 members"),
         ([[0, 2, 9], [1, 5, 8]], "inside the domain"),
         ([[0, 2, -1], [1, 5, 8]], "inside the domain"),

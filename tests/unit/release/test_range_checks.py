@@ -104,7 +104,7 @@ def test_a_range_without_rows_has_classes_without_rows(bucketized: ld.ClassRelea
     rows = RangeRows(ranges, "parquet")(pa.table({"class_id": [1, 1]}))
     note = CheckRange(ranges, {"disease": (1, 2, 1)})(0, pa.Table.from_batches([rows]))
 
-    with pytest.raises(ld.ClaimError, match="1 of 2 classes have different numbers of rows and values"):
+    with pytest.raises(ld.ClaimError, match="1 of 2 published classes has different numbers of rows and values"):
         refuse_ranges(ranges, [note])
     with pytest.raises(ld.ClaimError, match="every class must have a row"):
         refuse_ranges(ranges, [])

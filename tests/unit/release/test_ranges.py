@@ -125,7 +125,7 @@ def test_records_that_look_alike_are_counted_within_little_memory(
     loaded = ld.load_release(save(release, tmp_path / "release", 2))
     claiming = replace(loaded, claims=(*loaded.claims, AlikeClaim("disease", KAnonymity(k))))
 
-    with pytest.raises(ld.ClaimError, match="look alike break the claim") as limited:
+    with pytest.raises(ld.ClaimError, match=r"look alike breaks? the claim") as limited:
         claiming.verify(memory=MEMORY)
     with pytest.raises(ld.ClaimError) as unlimited:
         claiming.verify()

@@ -171,7 +171,7 @@ def test_a_lost_row_is_noticed(any_release: ld.Release, tmp_path: Path, lost: in
         parts[lost] = parts[lost].slice(1)
         return parts
 
-    with pytest.raises(ld.ClaimError, match=r"there must be|records must be published|break the claim"):
+    with pytest.raises(ld.ClaimError, match=r"there must be|records must be published|breaks? the claim"):
         save(any_release, tmp_path / "release", 2, change=lose)
     assert not list(tmp_path.iterdir())
 
@@ -187,7 +187,7 @@ def test_a_set_that_breaks_the_claim_in_one_file_is_refused(release: ld.Release,
     sets[-1] = [4, 4, 5]
     broken = replace(release, _rows=replace(release._rows, coded={"disease": sets}))  # type: ignore[type-var]
 
-    with pytest.raises(ld.ClaimError, match="1 of 20 published sets break the claim"):
+    with pytest.raises(ld.ClaimError, match="1 of 20 published sets breaks the claim"):
         save(broken, tmp_path / "release", 3)
     assert not list(tmp_path.iterdir())
 
@@ -199,7 +199,7 @@ def test_classes_across_files_keep_the_claim_together(
     release: ld.ClassRelease = request.getfixturevalue(kind)
     claims = tuple(replace(claim, rule=ld.UniqueDiversity(l=3)) for claim in release.claims)
 
-    with pytest.raises(ld.ClaimError, match="published classes break the claim"):
+    with pytest.raises(ld.ClaimError, match=r"published class(es)? breaks? the claim"):
         save(replace(release, claims=claims), tmp_path / "release", 2)
     assert not list(tmp_path.iterdir())
 

@@ -188,7 +188,7 @@ def test_a_broken_claim_in_one_file_is_told(folder: Path) -> None:
     sets = [["angina", "angina", "asthma"], *table["disease"].to_pylist()[1:]]
     replace_file(folder, 3, table.set_column(2, "disease", pa.array(sets)))
 
-    with pytest.raises(ld.ClaimError, match="1 of 20 published sets break the claim"):
+    with pytest.raises(ld.ClaimError, match="1 of 20 published sets breaks the claim"):
         ld.load_release(folder).verify()
 
 

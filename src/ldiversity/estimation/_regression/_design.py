@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ldiversity.base.checks import name_some
+from ldiversity.base.checks import name_all
 from ldiversity.errors import ParameterError, SchemaError, UnsupportedError
 from ldiversity.estimation._regression._names import known_names
 from ldiversity.estimation._regression._term import Term, read_term
@@ -133,7 +133,9 @@ def _finite(matrix: FloatArray, terms: Sequence[str]) -> FloatArray:
     wrong = [terms[index] for index in np.flatnonzero(~np.isfinite(matrix).all(axis=0)).tolist()]
     if wrong:
         raise ParameterError(
-            "regress", "formula", f"must give finite numbers, but {name_some(dict.fromkeys(wrong))} is not finite"
+            "regress",
+            "formula",
+            f"must give finite numbers, but {name_all(dict.fromkeys(wrong), 'is', 'are')} not finite",
         ).with_hint(say("Use another function, or leave records out by {}.", Parameter("where")))
     return matrix
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ldiversity.base.checks import name_some
+from ldiversity.base.checks import name_all
 from ldiversity.base.numbers import counted
 from ldiversity.errors import ParameterError
 from ldiversity.estimation._admissible import admissible_sets, check_likelihood
@@ -162,7 +162,7 @@ def _known(release: Release, read: Formula, columns: pa.Table, selected: BoolArr
         raise ParameterError(
             "regress",
             "formula",
-            f"must have predictors that are known, but {name_some(lacking)} is missing in {left_out}",
+            f"must have predictors that are known, but {name_all(lacking, 'is', 'are')} missing in {left_out}",
         ).with_hint(say("Leave these records out by {}.", Setting("missing", "drop")))
     if not used.any():
         raise too_few(0, 1)

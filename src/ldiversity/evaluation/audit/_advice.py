@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ldiversity.base.answers import HIDDEN, fact
-from ldiversity.base.checks import name_some
+from ldiversity.base.checks import name_all, name_some
 from ldiversity.base.findings import Confirmed
 from ldiversity.base.numbers import counted, percent
 from ldiversity.base.usual_l import LEAST_L, usual_l
@@ -107,8 +107,8 @@ def advise_sample(seen: AttackerView, asked: Sequence[Asked], sampled: Sampled |
     )
     if others:
         text += (
-            f" In the table itself, {name_some(others)} must hold and does not: an audit without weights that asks for "
-            "no other model says what to do about it."
+            f" In the table itself, {name_all(others, 'must hold and does', 'must hold and do')} not: an audit without "
+            "weights that asks for no other model says what to do about it."
         )
     return Advice(text, (), _largest_l(seen))
 

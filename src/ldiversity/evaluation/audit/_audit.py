@@ -129,7 +129,7 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
     >>> found.passed, found.models["distinct_l"].value, found.models["frequency"].value
     (False, 1, 1.0)
     >>> print(found.verdict[0])
-    1 of 2 classes hold one value of 'disease' only; 2 records can be read off.
+    1 of 2 classes holds one value of 'disease' only; 2 records can be read off.
     """
     recognition = Recognition.of(
         "audit",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import exp, tanh
 
 from ldiversity.base.answers import Answer, fact, fit_screen
-from ldiversity.base.checks import name_some
+from ldiversity.base.checks import name_all
 from ldiversity.base.numbers import number
 from ldiversity.errors import ParameterError
 from ldiversity.release import Release
@@ -101,10 +101,8 @@ def epsilon_note(release: Release) -> str | None:
     if not known:
         return None
     if spent.total is None:
-        bounded = name_some([one.attribute for one in known])
-        return (
-            f"Only {bounded} has an epsilon; other attributes rule values out, so that no epsilon holds for a person."
-        )
+        bounded = name_all([one.attribute for one in known], "has", "have")
+        return f"Only {bounded} an epsilon; other attributes rule values out, so that no epsilon holds for a person."
     if len(known) == 1:
         return (
             f"One record spends epsilon {number(spent.total)}. A person spends it once for each of their rows, and "

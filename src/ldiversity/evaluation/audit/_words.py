@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ldiversity.base.findings import Confirmed
-from ldiversity.base.numbers import counted, number, percent, percent_at_most
+from ldiversity.base.numbers import counted, counted_of, number, percent, percent_at_most
 from ldiversity.evaluation.audit._asked import Asked
 from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._found import Found
@@ -137,7 +137,9 @@ def _of_attribute(seen: AttackerView, name: str, risk: AttributeRisk) -> list[st
     n_one, n_classes = risk.classes_with_one_value, risk.classes
     if n_one:
         lost = unit.counted(risk.records_read_off)
-        hold = "The only class holds" if n_classes == 1 else f"{number(n_one)} of {number(n_classes)} classes hold"
+        hold = (
+            "The only class holds" if n_classes == 1 else counted_of(n_one, n_classes, "class|classes", "holds", "hold")
+        )
         said = [f"{hold} one value of {name!r} only; {lost} can be read off."]
     elif n_classes == 1:
         said = [f"The only class holds more than one value of {name!r}."]
@@ -184,5 +186,6 @@ def _of_model(one: Asked, unit: Unit, against: str = "") -> str:
         broken = f"the only class, of {records}, breaks it; it reaches"
     else:
         some = f"{number(verdict.n_failing)} of {number(verdict.n_classes)} classes"
-        broken = f"{some} with {records} break it; the worst reaches"
+        verb = "breaks" if verdict.n_failing == 1 else "break"
+        broken = f"{some} with {records} {verb} it; the worst reaches"
     return f"{one.model.text}{about} does not hold: {broken} {number(verdict.reached)}{must}."

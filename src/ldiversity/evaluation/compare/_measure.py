@@ -28,7 +28,7 @@ from ldiversity.evaluation.measures import (
     ncp,
 )
 from ldiversity.publish import ChosenMethod, Publication
-from ldiversity.release import Release, what_a_change_tells
+from ldiversity.release import Release, what_changes_tell
 from ldiversity.tables import open_source
 
 __all__ = ["identity", "run_candidate"]
@@ -84,7 +84,7 @@ def _measured(candidate: Candidate, setting: Setting, release: Release, seconds:
     notes: list[str] = []
     names = [one.name for one in setting.sensitive]
     if setting.person is not None and not release.grouped:
-        notes += dict.fromkeys(what_a_change_tells(release.drawn_by(name)) for name in names)
+        notes += what_changes_tell({name: release.drawn_by(name) for name in names})
     asked = setting.recognition
     found = _attempt(
         "audit",

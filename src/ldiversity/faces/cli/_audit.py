@@ -107,7 +107,7 @@ def command(
             memory=given["memory"],
             engine=engine,
         )
-    advice = replace(found.advice, words=advised_words(found.advice.words, table, given["read_as"]))
+    advice = replace(found.advice, words=advised_words(found.advice.words, table, given["read_as"], given["memory"]))
     answer = replace(found, name=table.name, advice=advice)
     if html is not None:
         _write(html, answer)

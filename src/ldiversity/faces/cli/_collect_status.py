@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from ldiversity.base.answers import Answer, fit_screen
-from ldiversity.base.numbers import counted, level, number, percent
+from ldiversity.base.numbers import counted, counted_of, level, number, percent
 from ldiversity.collection.results import ResultsAnswer
 from ldiversity.faces.cli._collect_files import SurveyFiles, database_option, opened_store, survey_argument
 from ldiversity.faces.cli._command import Command
@@ -133,7 +133,7 @@ def _render(found: CollectStatus, page: Page, *, groups: bool) -> None:
         here = counted_here.get(part.questions[0], part.reports)
         if here < part.reports:
             page.bullet(
-                f"{', '.join(part.questions)}: {number(here)} of {counted(part.reports, 'report')} are counted here. "
+                f"{', '.join(part.questions)}: {counted_of(here, part.reports, 'report', 'is', 'are')} counted here. "
                 "The others are in groups that are too small to show; the release has them all."
             )
     if cells and not groups:

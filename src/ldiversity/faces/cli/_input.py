@@ -65,12 +65,17 @@ def read_as_words(read_as: str | None) -> list[str]:
     return [] if read_as is None else ["--read-as", read_as]
 
 
-def advised_words(words: Sequence[str] | None, table: Path, read_as: str | None) -> tuple[str, ...]:
-    """An advised command that publishes, with the table as it was named here and a folder that is free."""
+def advised_words(
+    words: Sequence[str] | None, table: Path, read_as: str | None, memory: str | None = None
+) -> tuple[str, ...]:
+    """An advised command that publishes, with the table and the memory named here and a folder that is free."""
     if not words:
         return ()
     name, command, _, *options, _ = words  # ldiversity anonymize TABLE ... release
-    return (name, command, str(table), *map(str, read_as_words(read_as)), *options, str(free_folder("release")))
+    limited = [] if memory is None else ["--memory", memory]
+    *options, output = options  # --output
+    named = [*read_as_words(read_as), *options, *limited, output]
+    return (name, command, str(table), *map(str, named), str(free_folder("release")))
 
 
 def _link(table: Path, named: Path) -> None:

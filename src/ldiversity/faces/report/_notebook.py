@@ -75,7 +75,9 @@ def _estimate(estimate: Estimate) -> str:
 
 def _release(release: Release) -> str:
     told = published(release, "", release.sensitive)
-    left = f"; {number(told.suppressed)} were left out" if told.suppressed else ""
+    left = (
+        f"; {number(told.suppressed)} {'was' if told.suppressed == 1 else 'were'} left out" if told.suppressed else ""
+    )
     warnings = "".join(paragraph("bad", f"The publisher warns: {text}") for text in told.warnings)
     columns = [[_short(one.name), one.role, type_words(one.type), one.published] for one in told.columns]
     return (

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ldiversity.base.checks import name_some
 from ldiversity.base.typed import join_names
 from ldiversity.evaluation.audit import Recognition
 from ldiversity.faces.report._cells import Division
 from ldiversity.faces.report._parts import Command, Promise, Published, PublishedColumn
-from ldiversity.release import Claim, ClassClaim, Release, what_a_change_tells
+from ldiversity.release import Claim, ClassClaim, Release, what_changes_tell
 from ldiversity.schema import Role
 from ldiversity.tables import USUAL_READING, ReadOptions, reading_words
 
@@ -101,10 +102,10 @@ def published(release: Release, name: str, chosen: Sequence[str]) -> Published:
 
 
 def _overlaps(release: Release, names: Sequence[str]) -> Iterator[str]:
-    for name in names:
-        mechanism = release.drawn_by(name)
-        if mechanism.partitions is None or mechanism.partitions.left_over:
-            yield f"{name!r}: {what_a_change_tells(mechanism)}"
+    drawn = {name: release.drawn_by(name) for name in names}
+    several = {name: one for name, one in drawn.items() if one.partitions is None or one.partitions.left_over}
+    for text, of in what_changes_tell(several).items():
+        yield f"{name_some(of)}: {text}"
 
 
 def commands(again: Again, divisions: Sequence[Division], chosen: Sequence[str]) -> tuple[Command, ...]:

@@ -14,7 +14,7 @@ from ldiversity.base.checks import name_some
 from ldiversity.base.findings import Finding
 from ldiversity.base.hashing import cell_hashes, mixed
 from ldiversity.base.numbers import counted as in_words
-from ldiversity.base.numbers import number
+from ldiversity.base.numbers import counted_of, number
 from ldiversity.methods import Rules
 from ldiversity.publish._ladders import ladder_of
 from ldiversity.publish._levels import UNITS, CalendarLevel, Level
@@ -80,8 +80,8 @@ def about_people(preparation: Preparation, choices: SketchRows, counted: Counted
         return
     n, names = counted.n_people, name_some(choices.quasi)
     before = min(before, n)  # estimates of two readings may disagree
-    noun = "people" if counted.people else "records"
-    who = f"{'' if before_exact else 'About '}{number(before)} of {number(n)} {noun} are unique on {names}"
+    noun = "person|people" if counted.people else "record"
+    who = f"{'' if before_exact else 'About '}{counted_of(before, n, noun, 'is', 'are')} unique on {names}"
     after, remedy = _published(preparation, choices, counted, (unique, exact))
     yield Finding(None, UNIQUE_PEOPLE, before / max(n, 1), f"{who}{after}.", remedy)
 
@@ -96,7 +96,11 @@ def _published(
     unique, exact = shown
     if not unique:
         return f"; as published, {'nobody' if exact else 'hardly anybody'} is", ""
-    after = f"; as published, {'' if exact else 'about '}{number(unique)} are" if preparation.levels else ""
+    after = (
+        f"; as published, {'' if exact else 'about '}{number(unique)} {'is' if unique == 1 else 'are'}"
+        if preparation.levels
+        else ""
+    )
     tried = _tried(preparation, choices, counted)
     if not tried or min(tried.values()) >= unique:
         return after, say("Drop some of them, or choose a method that generalizes, such as {}.", Method("BSGI"))

@@ -44,7 +44,7 @@ def test_the_answer_says_that_people_are_counted_and_of_how_many_rows() -> None:
 
     assert (found.records, found.people) == (8, 5)
     assert found.verdict[0].startswith("People are counted, not rows: 8 rows belong to 5 people, by 'who'")
-    assert "with 2 people break it" in found.verdict[-1]
+    assert "with 2 people breaks it" in found.verdict[-1]
     assert json.loads(json.dumps(found.to_dict()))["people"] == 5
     assert ld.audit(TABLE, **ROLES).people is None
 

@@ -48,7 +48,7 @@ def test_beyond_the_border_it_needs_no_explanation() -> None:
 def test_one_record_that_breaks_a_model_is_one() -> None:
     table = pa.table({"age": [1, 1, 2], "s": ["a", "b", "a"]})
 
-    assert "1 of 2 classes with 1 record break it" in said("distinct:2", table=table)
+    assert "1 of 2 classes with 1 record breaks it" in said("distinct:2", table=table)
 
 
 def test_one_row_that_was_left_out_is_one() -> None:

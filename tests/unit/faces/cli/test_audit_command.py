@@ -69,7 +69,7 @@ def test_without_models_there_is_nothing_to_fail(run: Run, table: Path) -> None:
 def test_the_page_says_who_can_be_read_off_and_what_to_do(run: Run, table: Path) -> None:
     page = run("audit", table, *ROLES).stdout
 
-    assert "1 of 2 classes hold one value of 'disease' only; 2 records can be read off." in page
+    assert "1 of 2 classes holds one value of 'disease' only; 2 records can be read off." in page
     assert f"$ ldiversity anonymize {table} --quasi age,sex --sensitive disease --method bsgi -l 2" in page
 
 

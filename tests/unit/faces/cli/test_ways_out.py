@@ -87,3 +87,16 @@ def test_advised_words_with_blanks_are_quoted(run: Run, table: Path) -> None:
 
     told = hint_of(run("audit", table, "--quasi", "nothing", "--sensitive", "disease"))
     assert shlex.split(told.partition("run: ")[2])[2].endswith("my table.csv")
+
+
+def test_advice_within_a_limit_of_memory_keeps_the_limit(run: Run, tmp_path: Path) -> None:
+    few = tmp_path / "few.csv"
+    few.write_text("sex,disease\n" + "f,flu\nf,asthma\nm,flu\n" * 20)
+    words = ["audit", few, "--quasi", "sex", "--sensitive", "disease", "--memory", "500MB"]
+
+    page = " ".join(run(*words).stdout.replace("\\\n", " ").split())
+
+    advised = re.search(r"ldiversity anonymize .*? --output \S+", page)
+    assert advised is not None
+    followed = shlex.split(advised[0])
+    assert followed[followed.index("--memory") + 1] == "500MB"

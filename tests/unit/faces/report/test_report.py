@@ -113,6 +113,7 @@ def test_the_dictionary_says_its_schema(release: ld.Release) -> None:
     assert (facts["schema"], facts["version"]) == ("report", 1)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_holder_is_warned_in_red_at_the_top(release: ld.Release, people: pa.Table) -> None:
     page = ld.holder_report(release, people).to_html()
 
@@ -121,6 +122,7 @@ def test_the_holder_is_warned_in_red_at_the_top(release: ld.Release, people: pa.
     assert warning.start() < page.index("<h2>")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_user_is_not_warned(release: ld.Release) -> None:
     assert "Do not hand out" not in ld.user_report(release).to_html()
 
@@ -189,6 +191,7 @@ def test_the_same_release_gives_the_same_page(release: ld.Release) -> None:
     assert ld.user_report(release).to_html() == ld.user_report(release).to_html()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_page_says_what_is_promised_and_what_is_not_protected(any_release: ld.Release) -> None:
     report = ld.user_report(any_release)
 
@@ -261,6 +264,7 @@ def test_no_file_of_groups_is_named_in_the_report_for_users(release: ld.Release,
     assert "anna" not in json.dumps(report.to_dict())
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_page_for_users_is_not_replaced_by_that_of_the_holder(
     release: ld.Release, people: pa.Table, tmp_path: Path
 ) -> None:
@@ -270,6 +274,7 @@ def test_a_page_for_users_is_not_replaced_by_that_of_the_holder(
         ld.holder_report(release, people, by=()).save(tmp_path / "report.html")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_page_for_the_holder_is_not_replaced_by_that_for_users(
     release: ld.Release, people: pa.Table, tmp_path: Path
 ) -> None:
@@ -279,6 +284,7 @@ def test_a_page_for_the_holder_is_not_replaced_by_that_for_users(
         ld.user_report(release, by=()).save(tmp_path / "report.html")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_page_for_the_same_audience_is_replaced(release: ld.Release, tmp_path: Path) -> None:
     ld.user_report(release, by=()).save(tmp_path / "report.html")
 
@@ -300,6 +306,7 @@ def test_a_missing_font_is_said_once() -> None:
     assert len(said) == 1
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_notebook_shows_the_page_without_its_head(release: ld.Release) -> None:
     report = ld.user_report(release)
 

@@ -61,6 +61,7 @@ def test_all_intervals_of_chosen_values_hold_at_once(texts: dict[str, Any]) -> N
     assert texts["distributions"][0]["accuracy"]["of_all"]["shares"] == 300
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_page_says_that_the_largest_estimates_are_too_high(report_of_texts: ld.Report) -> None:
     page = report_of_texts.to_html()
 
@@ -108,6 +109,7 @@ def test_certain_limits_of_generalized_cells_hold_for_shares() -> None:
     assert (found["intervals"], found["accuracy"]["of_all"]["held"]) == ("bounds", 1.0)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_counts_of_a_grouped_release_are_said_to_be_exact(release_of_classes: ld.Release) -> None:
     report = ld.user_report(release_of_classes)
 
@@ -123,6 +125,7 @@ def release_of_classes() -> ld.Release:
     return ld.anonymize(people, quasi=["age", "sex"], sensitive="disease", method=ld.Mondrian(l=3))
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_caveats_of_cells_are_on_the_page(release_of_classes: ld.Release) -> None:
     report = ld.user_report(release_of_classes, by="age:7")
 
@@ -131,6 +134,7 @@ def test_caveats_of_cells_are_on_the_page(release_of_classes: ld.Release) -> Non
     assert [text for text in caveats if text not in report.to_html()] == []
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_certain_limits_are_not_called_confidence_intervals(release_of_classes: ld.Release) -> None:
     page = ld.user_report(release_of_classes, by="age:7").to_html()
 
@@ -142,6 +146,7 @@ def test_shares_of_published_records_do_not_hold_for_the_original(left_out: dict
     assert left_out["distributions"][0]["accuracy"]["held"] == 0.0
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_page_says_that_left_out_records_bias_shares(report_left_out: ld.Report) -> None:
     most = 100 * report_left_out.release.suppressed / 300
 

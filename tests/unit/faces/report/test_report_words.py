@@ -93,6 +93,7 @@ def test_what_was_checked_is_said_of_each_class_on_its_own(pages: dict[str, str]
     assert "every set on its own is as promised." in pages["sets"]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_nothing_is_green_beside_a_warning() -> None:
     rng = np.random.default_rng(1)
     columns = {"age": [1, 2, 3, 4] * 6, **{name: rng.permutation(["a", "b", "c", "d"] * 6) for name in ("one", "two")}}
