@@ -48,6 +48,23 @@ def stranger(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python
 
 
+@pytest.fixture(scope="session")
+def notebook_runner(stranger: Path, wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an environment that also has a Jupyter kernel, and the extra for regressions."""
+    folder = tmp_path_factory.mktemp("jupyter")
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    python = folder / "bin" / "python"
+    (below,) = stranger.parents[1].glob("lib/python*/site-packages")
+    (own,) = folder.glob("lib/python*/site-packages")
+    (own / "stranger.pth").write_text(f"{below}\n")  # what is installed there need not be installed again
+    wanted = ["ipykernel", "nbclient", f"{wheel}[regression]"]
+    command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile", *wanted]
+    done = subprocess.run(list(map(str, command)), check=False, capture_output=True, text=True, env=outside())
+    if done.returncode:
+        pytest.skip("pip could not install a Jupyter kernel (no package index?): not run without it")
+    return python
+
+
 def outside() -> dict[str, str]:
     """The environment of a process to which the repository is not known."""
     return {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}

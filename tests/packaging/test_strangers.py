@@ -13,6 +13,7 @@ from tests.packaging.conftest import ROOT, outside
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 FIRST_RELEASE = next(text for kind, text in BLOCKS if not kind and "ldiversity describe" in text)
 PYTHON = "\n".join(text for kind, text in BLOCKS if kind == "python")
@@ -72,6 +73,30 @@ def test_an_example_runs_where_only_its_file_is(stranger: Path, example: Path, t
     copy.write_text(example.read_text(encoding="utf-8"), encoding="utf-8")
 
     assert len(run(stranger, str(copy), folder=tmp_path).splitlines()) > 3
+
+
+RUN_NOTEBOOK = """
+import sys, nbformat
+from nbclient import NotebookClient
+done = NotebookClient(nbformat.read(sys.argv[1], as_version=4), timeout=300, kernel_name="python3").execute()
+for cell in done.cells:
+    for output in cell.get("outputs", ()):
+        print(output.output_type, *output.get("data", {}))
+        print(output.get("text", ""))
+"""
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs_in_a_kernel_and_keeps_no_output(notebook_runner: Path, notebook: Path, tmp_path: Path) -> None:
+    content = notebook.read_text(encoding="utf-8")
+    (tmp_path / notebook.name).write_text(content, encoding="utf-8")
+
+    shown = run(notebook_runner, "-c", RUN_NOTEBOOK, notebook.name, folder=tmp_path)
+
+    assert '"outputs": []' in content
+    assert '"output_type"' not in content
+    assert "text/html" in shown
+    assert "error" not in shown.split()
 
 
 def test_shells_complete_commands(stranger: Path, tmp_path: Path) -> None:
