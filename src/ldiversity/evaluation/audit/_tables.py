@@ -33,6 +33,9 @@ _ROW_BYTES: Final = 2000
 _OF_WAITING: Final = 10
 """Rows that wait to be written take about three tenths of what rows may take."""
 
+_BESIDE_ROWS: Final = 8
+"""So many times less than that may wait of what is counted while the rows are still kept."""
+
 
 @dataclass(frozen=True)
 class PartOfTable:
@@ -229,10 +232,13 @@ class _Read:
         person = self.counting.person
         if person is None:
             return 0
-        everybody = DividedTallies([[person]], by=[person], budget=self.budget, spill=self.spill)
-        for cells, _ in self.parts():
-            everybody.add(0, cells[0].select([person]))
-        return sum(people.num_rows for (people,) in everybody.parts())
+        with ExitStack() as kept:
+            # The table's own rows are still there, so less may wait beside them.
+            spill = None if self.budget is None else kept.enter_context(_spill(self.budget, _BESIDE_ROWS))
+            everybody = DividedTallies([[person]], by=[person], budget=self.budget, spill=spill)
+            for cells in self.tallies.cells(0):
+                everybody.add(0, cells.select([person]))
+            return sum(people.num_rows for (people,) in everybody.parts())
 
 
 def _read(source: Source, counting: Counting, budget: Budget | None, spill: Spill | None) -> _Read:

@@ -194,6 +194,15 @@ class DividedTallies:
             if not inner.is_empty:
                 yield from inner.parts()
 
+    def cells(self, place: int) -> Iterator[pa.Table]:
+        """The combinations of one tally as they were dealt, some of them several times: nothing is merged for that."""
+        if not self._buckets:
+            yield self._tallies[place].result()
+            return
+        for bucket in range(_BUCKETS):
+            for batch in self._buckets[place].read(bucket):
+                yield pa.Table.from_batches([batch])
+
     def _is_full(self) -> bool:
         if self._budget is None:
             return False
