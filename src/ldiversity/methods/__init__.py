@@ -21,7 +21,7 @@ from ldiversity.methods._parts_left_out import leave_out
 from ldiversity.methods._parts_moves import Moves, eligible, eligible_moves
 from ldiversity.methods._parts_route import AlikeParts, Parts, RandomParts
 from ldiversity.methods._parts_rule import PartCounts, PartRule, rows_that_matter
-from ldiversity.methods._parts_tree import PartTree, join_parts
+from ldiversity.methods._parts_tree import PartTree, join_parts, pair_parts
 from ldiversity.methods._people import Dealer, check_people
 from ldiversity.methods._rule import Models, Rules, check_whole, describe_rules, given_models, refuse_persons, rules_of
 
@@ -75,6 +75,7 @@ __all__ = [  # noqa: PLE0604 - all of them are texts
     "join_parts",
     "leave_out",
     "most_classes",
+    "pair_parts",
     "refuse_persons",
     "rows_that_matter",
     "rules_of",

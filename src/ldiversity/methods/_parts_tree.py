@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PartTree", "join_parts"]
+__all__ = ["PartTree", "join_parts", "pair_parts"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,4 +118,52 @@ def join_parts(tree: PartTree, holds: Callable[[int, int], bool]) -> NDArray[np.
                 begin, end = first, last
             sound[node] = holds(begin, end)
         home[begin:end] = begin
+    return home
+
+
+def pair_parts(
+    sizes: NDArray[np.int64], holds: Callable[[Sequence[int]], bool], most: int
+) -> NDArray[np.int32] | None:
+    """Put each part that does not hold together with the nearest one that makes it hold: the part of each afterwards.
+
+    `join_parts` takes parts side by side, and where one hardly misses what is needed, those beside it often have no
+    room either, so that many become one. Somewhere there is a part with room: then two are enough. None where no part
+    of at most `most` rows comes of it.
+
+    Parameters
+    ----------
+    sizes
+        Shape (parts,): the rows of each part. Parts are numbered from left to right, near ones beside each other.
+    holds
+        Whether some parts hold as one.
+    most
+        The greatest number of rows of parts that are put together.
+
+    Examples
+    --------
+    Each part shall have two values, and the first two have one.
+
+    >>> values = [{"flu"}, {"flu"}, {"flu", "cut"}, {"cut", "sty"}]
+    >>> two = lambda parts: len(set.union(*(values[part] for part in parts))) >= 2
+    >>> pair_parts(np.array([5, 9, 9, 5]), two, most=14).tolist()
+    [0, 1, 0, 1]
+    >>> pair_parts(np.array([5, 9, 9, 5]), two, most=10) is None
+    True
+    """
+    groups = {part: [part] for part in np.flatnonzero(sizes).tolist()}
+    rows = dict(zip(groups, sizes[list(groups)].tolist(), strict=True))
+    for part in [part for part in groups if not holds([part])]:
+        if part not in groups or holds(groups[part]):
+            continue  # another one took it already
+        nearest = sorted((other for other in groups if other != part), key=lambda other: abs(other - part))
+        small = (other for other in nearest if rows[other] + rows[part] <= most)
+        found = next((other for other in small if holds([*groups[part], *groups[other]])), None)
+        if found is None:
+            return None
+        first, second = sorted((part, found))
+        groups[first] += groups.pop(second)
+        rows[first] += rows.pop(second)
+    home = np.arange(len(sizes), dtype=np.int32)
+    for first, together in groups.items():
+        home[together] = first
     return home

@@ -30,6 +30,7 @@ from ldiversity.methods import (
     eligible_moves,
     join_parts,
     leave_out,
+    pair_parts,
 )
 from ldiversity.models import Population
 from ldiversity.publish._parts._measure import SAMPLE_ROWS
@@ -75,14 +76,17 @@ class CutTable:
 
 
 def cut_table(
-    preparation: Preparation, shape: TableShape, n_parts: int, *, secrets: Secrets, scratch: Path | None
+    preparation: Preparation, shape: TableShape, n_parts: int, *, largest: int, secrets: Secrets, scratch: Path | None
 ) -> CutTable:
-    """Cut a table into about so many parts, and let rows change parts until the method can group each."""
+    """Cut a table into about so many parts, and let rows change parts until the method can group each.
+
+    Where that needs parts that are put together, they have at most `largest` rows, if that is possible.
+    """
     engine, method = preparation.engine, preparation.method
     parts = _ways(preparation, shape, n_parts, secrets)
     give_back()  # what the sample took is free for rows
     routed = engine.map(RouteRows(shape, parts), preparation.shown, list(shape.columns), secrets=secrets)
-    return _Cutter(engine, method, shape, engine.keep(routed, scratch=scratch), parts, secrets).cut()
+    return _Cutter(engine, method, shape, engine.keep(routed, scratch=scratch), parts, secrets, largest).cut()
 
 
 def _ways(preparation: Preparation, shape: TableShape, n_parts: int, secrets: Secrets) -> Parts:
@@ -129,6 +133,7 @@ class _Cutter:
     routed: Rows
     parts: Parts
     secrets: Secrets
+    largest: int
 
     @property
     def n_parts(self) -> int:
@@ -273,7 +278,14 @@ class _Cutter:
             counted = tuple(own[last] - own[first] for own in running)
             return self.method.feasible(PartCounts(counted, everyone, names=tuple(self.shape.coders)))
 
-        home = join_parts(self.parts.tree, holds)
+        def hold_together(parts: Sequence[int]) -> bool:
+            counted = tuple(own[list(parts)].sum(axis=0) for own in counts)
+            return self.method.feasible(PartCounts(counted, everyone, names=tuple(self.shape.coders)))
+
+        home, sizes = join_parts(self.parts.tree, holds), counts[0].sum(axis=1)
+        if np.bincount(home, weights=sizes).max() > self.largest:
+            paired = pair_parts(sizes, hold_together, self.largest)
+            home = home if paired is None else paired
         return None if np.array_equal(home, np.arange(self.n_parts)) else home
 
     def _nothing_left(self) -> InfeasibleError:

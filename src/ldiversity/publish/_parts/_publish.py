@@ -172,8 +172,15 @@ class _Run:
         finer = 0
         while True:
             with stage("cutting", until=0.3):
-                cut = cut_table(preparation, shape, n_parts, secrets=self.secrets, scratch=self.scratch)
-            if cut.largest > 2 * self.sizes.most and cut.n_parts > 1:
+                cut = cut_table(
+                    preparation,
+                    shape,
+                    n_parts,
+                    largest=self.sizes.largest,
+                    secrets=self.secrets,
+                    scratch=self.scratch,
+                )
+            if cut.largest > self.sizes.largest and cut.n_parts > 1:
                 if finer == _FINER or preparation.method.parts != "near":
                     raise self._too_large(cut)
                 finer, n_parts = finer + 1, 2 * n_parts
@@ -190,7 +197,7 @@ class _Run:
                 if n_parts == 1:
                     raise
                 n_parts //= 2
-                if finer or preparation.n_rows > 2 * self.sizes.most * n_parts:
+                if finer or preparation.n_rows > self.sizes.largest * n_parts:
                     raise self._not_alone(error) from None
 
     def _not_alone(self, error: InfeasibleError) -> UnsupportedError:

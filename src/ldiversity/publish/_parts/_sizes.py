@@ -34,6 +34,11 @@ class PartSizes:
 
     most: int
 
+    @property
+    def largest(self) -> int:
+        """How many rows a part may have where several had to be put together."""
+        return 2 * self.most
+
     def number(self, n_rows: int) -> int:
         """How many parts a table is cut into."""
         return max(1, -(-n_rows // self.most))
