@@ -6,7 +6,7 @@ Usage: python benchmarks/run.py [randomize] [files] [estimate] [start] [first_us
        python benchmarks/run.py hostile     takes about ten minutes, and runs when it is named
        python benchmarks/run.py borrowing   takes about a minute, needs LDIVERSITY_DATA, and runs when it is named
        python benchmarks/run.py epsilon     takes seconds, needs LDIVERSITY_DATA, and runs when it is named
-       python benchmarks/run.py errors      takes about eight minutes, needs LDIVERSITY_DATA, and runs when it is named
+       python benchmarks/run.py errors      takes fifteen minutes, needs LDIVERSITY_DATA, and runs when it is named
        python benchmarks/run.py memory      takes about fifteen minutes, and runs when it is named
        python benchmarks/run.py estimate_memory   takes about five minutes, and runs when it is named
        python benchmarks/run.py grouped_memory   takes about an hour, and runs when it is named

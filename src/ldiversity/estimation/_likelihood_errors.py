@@ -8,9 +8,12 @@ is the true one, it is
     diag(u) inverse(sum of r r' + 1/2) diag(u)  -  diag(u)
 
 the variance of shares estimated from sets, less that of shares estimated from true values. Rows sum to zero, because
-the number of records is known. A reported count that is not u - 1/2 is off by the difference as well: standard errors
-add its square, and intervals are longer on the side of the reported count, by as much of the difference as would harm
-them. So what a prior pulls is part of the error.
+the number of records is known.
+
+Neither u - 1/2 nor the likeliest count is without error where values have few records. Intervals are longer on the side
+of the likeliest count, by as much of the difference as would harm them. They do not depend on what a prior made of the
+reported count, except that they hold it. Standard errors are those of the reported count: they add the square of its
+difference from u - 1/2, so what a prior pulls is part of the error.
 """
 
 from __future__ import annotations
@@ -43,7 +46,7 @@ VALUE_LIMIT: Final = 1_000
 
 _PSEUDO: Final = 0.5
 _TOLERANCE: Final = 0.01
-"""By how much the logarithm of the likelihood may grow where the curvature is taken."""
+"""By how much the logarithm of the likelihood may grow where the curvature is taken, or next to a prior's counts."""
 
 _HARMLESS: Final = 0.1
 """An interval of 95 % that is off by this many standard errors still holds in 94.9 %."""
@@ -56,7 +59,7 @@ def likelihood_errors(cells: CellData, counts: FloatArray, asked: Asked, *, pull
     """Errors of the reported `counts`: by the likelihood in large cells, those of ``linear`` elsewhere.
 
     No interval is wider than that of ``linear``. With `pulled`, counts of large cells follow a prior as well as the
-    sets, so that a count above zero says less about records that are really there.
+    sets; otherwise they are the likeliest.
     """
     exact = [mechanism.inverse for mechanism in cells.mechanisms]
     borrowed = matrix_errors(cells, counts, exact, asked)
@@ -64,9 +67,10 @@ def likelihood_errors(cells: CellData, counts: FloatArray, asked: Asked, *, pull
     std_error, low, high = borrowed.std_error.copy(), borrowed.low.copy(), borrowed.high.copy()
     covariance = borrowed.covariance
     if large.size:
-        curvature = _Curvature(SetLikelihood.of(cells).take(large), counts[large], cells.records[large])
+        likelihood = SetLikelihood.of(cells).take(large)
+        curvature = _Curvature(likelihood, counts[large], cells.records[large], pulled=pulled)
         std_error[large] = curvature.std_error
-        own = curvature.limits(asked.confidence, cells.counts[large], pulled=pulled)
+        own = curvature.limits(asked.confidence, cells.counts[large])
         wider = own[1] - own[0] > high[large] - low[large]
         low[large] = np.where(wider, low[large], own[0])
         high[large] = np.where(wider, high[large], own[1])
@@ -98,7 +102,7 @@ def _covariance(curvature: _Curvature, large: IntArray, others: Callable[[int], 
 class _Curvature:
     """The likelihood of cells with half a record more for every value, around its maximum."""
 
-    def __init__(self, likelihood: SetLikelihood, counts: FloatArray, records: IntArray) -> None:
+    def __init__(self, likelihood: SetLikelihood, counts: FloatArray, records: IntArray, *, pulled: bool) -> None:
         total = (records + _PSEUDO * likelihood.n_values)[:, None]
         flat = np.full((1, likelihood.n_values), 1.0 / likelihood.n_values)
         start = (np.maximum(counts, 0.0) + _PSEUDO) / total
@@ -109,6 +113,10 @@ class _Curvature:
         self._most = self._shares * total
         self._middle = self._most - _PSEUDO
         self._variance = self._variances()
+        self._likeliest = counts
+        if pulled:
+            plain, _ = likelihood.maximize(flat, np.zeros(len(counts)), self._shares, _TOLERANCE)
+            self._likeliest = plain * records[:, None]
 
     @property
     def std_error(self) -> FloatArray:
@@ -116,20 +124,19 @@ class _Curvature:
         error: FloatArray = np.sqrt(self._variance + (self._counts - self._middle) ** 2)
         return error
 
-    def limits(self, confidence: float, published: IntArray, *, pulled: bool) -> tuple[FloatArray, FloatArray]:
+    def limits(self, confidence: float, published: IntArray) -> tuple[FloatArray, FloatArray]:
         """The limits of the true counts, none of which exceeds its published count."""
         z, deviation = NormalDist().inv_cdf((1 + confidence) / 2), np.sqrt(self._variance)
         # True counts are whole numbers, and noise is not: the two errors are independent, and their squares add up.
         reach = np.hypot(z * deviation, HALF_A_RECORD)
         # Either of the two may be the one that is off.
-        apart = self._counts - self._middle
+        apart = self._likeliest - self._middle
         beyond = np.maximum(np.abs(apart) - _HARMLESS * deviation, 0.0)
         low = self._middle - np.where(apart < 0, beyond, 0.0) - reach
         # Upper limits hardly ever miss counts below one deviation: they are missed by lower limits alone. So those may
         # miss them as often as both limits miss other counts (the idea of Feldman and Cousins, 1998). Not further up:
         # where an estimate is low by chance, so is its deviation, and the upper limit misses, too.
-        least = np.minimum(self._counts, self._middle) if pulled else self._counts
-        alone = least - max(NormalDist().inv_cdf(confidence), 0.0) * deviation - HALF_A_RECORD
+        alone = self._likeliest - max(NormalDist().inv_cdf(confidence), 0.0) * deviation - HALF_A_RECORD
         low = np.maximum(np.maximum(low, np.minimum(alone, deviation)), 0.0)
         # Counts near zero are skewed like a Poisson variable of their mean and variance (Cornish and Fisher's term). It
         # would raise lower limits, too. But values without records are estimated too high, and would be missed often.

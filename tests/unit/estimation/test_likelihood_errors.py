@@ -133,6 +133,30 @@ def test_the_pull_of_the_prior_is_part_of_the_error_of_map(publish: Any, mechani
     assert map_.std_error[1, 0] > mle.std_error[1, 0]
 
 
+def test_intervals_of_map_are_those_of_mle_and_hold_its_count(publish: Any, mechanism: SetMechanism) -> None:
+    cells = {"g": np.arange(8 * len(SKEWED)) % 8}
+    release = publish(cells, {"s": np.tile(SKEWED, 8)}, {"s": mechanism}, seed=11)
+
+    mle, map_ = (estimate(release, "g", estimator=each) for each in ("mle", "map"))
+
+    inside = (mle.low <= map_.count) & (map_.count <= mle.high)
+    assert inside.mean() > 0.9
+    # The two searches end within .045 and .14 standard errors of the maximum.
+    assert (np.abs(map_.low - mle.low) <= 0.2 * mle.std_error)[inside].all()
+    assert (np.abs(map_.high - mle.high) <= 0.2 * mle.std_error)[inside].all()
+    assert ((map_.low <= map_.count) & (map_.count <= map_.high)).all()
+
+
+def test_auto_is_mle_in_large_cells(publish: Any, mechanism: SetMechanism) -> None:
+    cells = {"g": ["large"] * len(SKEWED) + ["small"] * 20}
+    release = publish(cells, {"s": np.concatenate([SKEWED, np.arange(20) % 9])}, {"s": mechanism}, seed=12)
+
+    mle, auto = (estimate(release, "g", estimator=each) for each in ("mle", "auto"))
+
+    for name in ("count", "std_error", "low", "high"):
+        np.testing.assert_array_equal(getattr(auto, name)[0], getattr(mle, name)[0])
+
+
 def test_cells_of_one_value_have_narrow_intervals_that_hold(publish: Any, mechanism: SetMechanism) -> None:
     release = publish({}, {"s": np.full(400, 4)}, {"s": mechanism}, seed=7)
 
