@@ -109,6 +109,12 @@ class _Said(Exception):  # noqa: N818 - the base of warnings too
         self.column = column
         self.message = Sentence(f"{column if said is None else said}: ", self.message)
 
+    def rename(self, owner: str) -> None:
+        """Name another owner, such as the function that was called where this one was found inside it."""
+        said = Owner(self.owner) if self.owner is not None else None
+        self.owner = owner
+        self.message = Sentence(*(Owner(owner) if part == said else part for part in self.message.parts))
+
     def spell(self, spelled: Callable[[str], Sentence]) -> None:
         """Write what message and hint mention in another spelling, such as that of the keys of a file."""
         self.message = spelled(self.message)

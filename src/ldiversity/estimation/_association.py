@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.answers import Answer, fit_screen
+from ldiversity.base.asked import asked_of
 from ldiversity.base.checks import column_name, did_you_mean, name_some
 from ldiversity.base.numbers import counted, number
 from ldiversity.errors import ParameterError, UnsupportedError
@@ -21,7 +22,7 @@ from ldiversity.estimation._design import read_design
 from ldiversity.estimation._exchange import why_not_by_chance
 from ldiversity.estimation._independence import design_test, independence_test
 from ldiversity.estimation._seen import selected_rows
-from ldiversity.estimation._test_sides import few_decide, side_of_cells, side_of_values
+from ldiversity.estimation._test_sides import Side, few_decide, side_of_cells, side_of_values
 from ldiversity.estimation._where import WhereLike, as_filters, nothing_selected
 from ldiversity.release import check_release, check_values, load_release
 from ldiversity.schema import Role
@@ -108,6 +109,7 @@ class Association(Answer, schema="association", version=1):
         )
 
 
+@asked_of("association", "estimate")
 def association(
     release: Release | str | os.PathLike[str],
     by: ByLike,
@@ -179,7 +181,7 @@ def association(
     own = side_of_values(release, name, rows, weighing, None if hidden else other.size)
     for side, what in ((own, f"values of {name!r}"), (other, f"values of {hidden[0]!r}" if hidden else "cells")):
         if side.size < 2:  # noqa: PLR2004 - nothing to compare
-            raise _too_few(what, side.least, len(rows), weighted=design is not None)
+            raise _too_few(what, side, len(rows), weighted=design is not None)
     tested = (
         independence_test(own.rows, other.rows) if design is None else design_test(own.rows, other.rows, design, rows)
     )
@@ -279,10 +281,10 @@ def _selected(release: Release, names: Sequence[str], filters: tuple[Filter, ...
     return np.flatnonzero(matching)
 
 
-def _too_few(what: str, least: float, n: int, *, weighted: bool) -> ParameterError:
+def _too_few(what: str, side: Side, n: int, *, weighted: bool) -> ParameterError:
     counted_as = ", counted as many of equal weight" if weighted else ""
     return ParameterError(
         "association",
-        f"at least two groups of {what} must have {number(least, 3)} records{counted_as}",
-        got=f"{counted(n, 'record')} in all",
-    ).with_hint("Ask for fewer cells: wider bins, or groups; or select more records.")
+        f"at least two groups of {what} must have {number(side.least, 3)} records{counted_as}",
+        got=f"one group of {counted(n, 'record')}",
+    ).with_hint(side.way_out)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ldiversity.base.asked import asked_of
 from ldiversity.base.checks import check_integer, column_names, did_you_mean, name_some
 from ldiversity.base.numbers import counted_of
 from ldiversity.base.warned import warn
@@ -52,6 +53,7 @@ _FORGOTTEN: Final = 0.05
 _MOST_STEPS: Final = 300
 
 
+@asked_of("impute", "estimate", "regress")
 def draw_values(
     release: Release,
     m: int,

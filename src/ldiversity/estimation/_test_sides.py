@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ldiversity.base.checks import name_some
 from ldiversity.base.numbers import counted, number
-from ldiversity.estimation._cells import index_cells
+from ldiversity.estimation._cells import CellIndex, index_cells
 from ldiversity.estimation._design import effective
 from ldiversity.estimation._likelihood import counted_marginal
+from ldiversity.sentences import Parameter, Sentence, say
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -58,11 +60,14 @@ class Side:
         How many records each group has at least, if there are several.
     note
         What was put together, as a caveat.
+    way_out
+        What to do where fewer than two groups are left.
     """
 
     rows: csr_matrix
     least: float
     note: str = ""
+    way_out: str = "Ask for fewer cells: wider bins, or groups; or select more records."
 
     @property
     def size(self) -> int:
@@ -88,10 +93,8 @@ def side_of_cells(release: Release, by: tuple[By, ...], rows: NDArray[np.int64],
     group_of = pool_weighted(sums, squares, least)
     codes = group_of[cells.of_row]
     made = csr_matrix((np.ones(len(rows)), codes, np.arange(len(rows) + 1)), shape=(len(rows), int(group_of.max()) + 1))
-    small = int(np.count_nonzero(np.square(sums) / squares < least))
-    few = f"{counted(small, 'cell has', 'cells have')} fewer than {least} records"
-    equal = "" if weights is None else ", counted as many of equal weight"
-    return Side(made, least, f"{few}{equal}: put together with others." if small else "")
+    sizes = np.square(sums) / squares
+    return Side(made, least, _small_cells(cells, sizes, least, weights), _fewer_cells(cells, sizes, weights))
 
 
 def side_of_values(
@@ -124,6 +127,48 @@ def side_of_values(
     rare = int(np.count_nonzero(np.bincount(group_of)[group_of] > 1))
     note = f"{rare} rare values of {name!r} were put together." if rare else ""
     return Side((whole @ groups).tocsr()[pieces], least, note)
+
+
+def _small_cells(cells: CellIndex, sizes: FloatArray, least: float, weights: FloatArray | None) -> str:
+    """Which cells were put together with others, as a caveat; their labels are published."""
+    small = np.flatnonzero(sizes < least)
+    if not len(small):
+        return ""
+    equal = "" if weights is None else ", counted as many of equal weight"
+    few = f"{counted(len(small), 'cell has', 'cells have')} fewer than {least} records{equal}"
+    return f"{few}: put together with others ({name_some((_label(cells, cell) for cell in small), most=3)})."
+
+
+def _fewer_cells(cells: CellIndex, sizes: FloatArray, weights: FloatArray | None) -> Sentence:
+    """What to do where all cells had to be put together; names the one that made it so."""
+    if cells.n_cells == 1:
+        return say("All selected records are in one cell: name a column in {} that divides them.", Parameter("by"))
+    least = int(np.argmin(sizes))
+    records = int(np.count_nonzero(cells.of_row == least))
+    counts = "" if weights is None else f", which its weights make count as {number(sizes[least], 2)}"
+    without = say(", leave it out with {}", Parameter("where")) if cells.n_cells > 2 else ""  # noqa: PLR2004
+    return say(
+        "The smallest cell, {}, has {}{}. Ask for fewer cells: wider bins, or groups{}; or select more records.",
+        repr(_label(cells, least)),
+        counted(records, "record"),
+        counts,
+        without,
+    )
+
+
+def _label(cells: CellIndex, cell: int) -> str:
+    """A cell by its labels.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> _label(CellIndex(np.array([0]), pa.table({"sex": ["f"], "age": ["[0, 10)"]}), 1), 0)
+    'sex f, age [0, 10)'
+    """
+    return ", ".join(
+        f"{name} {'missing' if (label := cells.labels[name][cell].as_py()) is None else label}"
+        for name in cells.labels.column_names
+    )
 
 
 def few_decide(cells: Side, weights: FloatArray | None, name: str) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from ldiversity.base.answers import HIDDEN, Answer, fit_screen
+from ldiversity.base.asked import asked_of
 from ldiversity.base.numbers import level, number
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.estimation._derived import half_a_bin, off_by_bins
@@ -114,6 +115,7 @@ class Trend(Answer, schema="trend", version=1):
         return fit_screen([f"{self.name}, intervals {level(self.confidence)}", *values, *steps, *self.caveats])
 
 
+@asked_of("trend", "estimate", "Estimate")
 def trend(
     releases: Mapping[str, ReleaseLike] | Sequence[ReleaseLike],
     value: ValuesLike | None = None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ldiversity.base.asked import asked_of
 from ldiversity.base.checks import check_choice, check_number, name_some
 from ldiversity.base.numbers import number
 from ldiversity.errors import ParameterError, UnsupportedError
@@ -37,6 +38,7 @@ _MISSING: Final = ("refuse", "drop")
 _MOST_COEFFICIENTS: Final = 5_000
 
 
+@asked_of("regress", "estimate")
 def regress(  # noqa: PLR0913 - a question has these parts, each with a name
     release: Release | str | os.PathLike[str],
     formula: str,
