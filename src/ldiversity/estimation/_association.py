@@ -22,7 +22,7 @@ from ldiversity.estimation._design import read_design
 from ldiversity.estimation._exchange import why_not_by_chance
 from ldiversity.estimation._independence import design_test, independence_test
 from ldiversity.estimation._seen import selected_rows
-from ldiversity.estimation._test_sides import Side, few_decide, side_of_cells, side_of_values
+from ldiversity.estimation._test_sides import Side, side_of_cells, side_of_values
 from ldiversity.estimation._where import WhereLike, as_filters, nothing_selected
 from ldiversity.release import check_release, check_values, load_release
 from ldiversity.schema import Role
@@ -179,14 +179,13 @@ def association(
         side_of_values(release, hidden[0], rows, weighing) if hidden else side_of_cells(release, cells, rows, weighing)
     )
     own = side_of_values(release, name, rows, weighing, None if hidden else other.size)
-    for side, what in ((own, f"values of {name!r}"), (other, f"values of {hidden[0]!r}" if hidden else "cells")):
+    for side, what in ((other, f"values of {hidden[0]!r}" if hidden else "cells"), (own, f"values of {name!r}")):
         if side.size < 2:  # noqa: PLR2004 - nothing to compare
             raise _too_few(what, side, len(rows), weighted=design is not None)
     tested = (
         independence_test(own.rows, other.rows) if design is None else design_test(own.rows, other.rows, design, rows)
     )
-    few = "" if hidden else few_decide(other, weighing, name)
-    notes = [own.note, other.note, few, _TOGETHER if release.person else "", _NOT_SHOWN]
+    notes = [own.note, other.note, _TOGETHER if release.person else "", _NOT_SHOWN]
     method = _OF_CLASSES if release.grouped else _OF_SETS
     return Association(
         sensitive=name,

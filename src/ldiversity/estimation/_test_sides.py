@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ldiversity.estimation._by import By
     from ldiversity.release import Release
 
-__all__ = ["Side", "few_decide", "pool", "pool_weighted", "side_of_cells", "side_of_values"]
+__all__ = ["Side", "pool", "pool_weighted", "side_of_cells", "side_of_values"]
 
 LEAST_EXPECTED: Final = 5
 """Values are put together until each is expected so often in a cell of average size, as for Pearson's chi-square."""
@@ -42,10 +42,6 @@ LEAST_RECORDS: Final = 5
 
 LEAST_WEIGHTED: Final = 20
 """The same with weights or strata, counted as records of equal weight: few of them do not show their own variance."""
-
-
-_ENOUGH_WEIGHTED: Final = 80
-_ROUNDING: Final = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,21 +164,6 @@ def _label(cells: CellIndex, cell: int) -> str:
     return ", ".join(
         f"{name} {'missing' if (label := cells.labels[name][cell].as_py()) is None else label}"
         for name in cells.labels.column_names
-    )
-
-
-def few_decide(cells: Side, weights: FloatArray | None, name: str) -> str:
-    """A caveat where weights differ in the cell that counts as the fewest records: they may depend on the values."""
-    if weights is None:
-        return ""
-    sums, squares, records = (cells.rows.T @ one for one in (weights, weights * weights, np.ones(len(weights))))
-    sizes = np.square(sums) / squares
-    least = int(np.argmin(sizes))
-    if sizes[least] >= _ENOUGH_WEIGHTED or sizes[least] > records[least] * (1 - _ROUNDING):
-        return ""
-    return (
-        f"The smallest cell counts as {number(sizes[least], 2)} records of equal weight, fewer than "
-        f"{_ENOUGH_WEIGHTED}: if its weights depend on the values of {name!r}, the test may reject too often."
     )
 
 

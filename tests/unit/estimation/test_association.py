@@ -12,7 +12,7 @@ from scipy import stats
 from scipy.sparse import csr_matrix
 
 from ldiversity.errors import ParameterError, SchemaError, UnsupportedError
-from ldiversity.estimation import association
+from ldiversity.estimation import association, regress, trend
 from ldiversity.estimation._design import Design
 from ldiversity.estimation._independence import design_test, independence_test
 from ldiversity.estimation._test_sides import pool, pool_weighted
@@ -35,20 +35,42 @@ def release(publish: Any, uniform: SetMechanism) -> Release:
     return publish(columns, {"s": VALUE, "t": VALUE % 4}, {"s": uniform, "t": other})
 
 
-@pytest.mark.parametrize(("smallest", "weighted", "said"), [(60, True, True), (200, True, False), (60, False, False)])
-def test_weights_that_differ_in_a_small_cell_are_named(
-    publish: Any,
-    uniform: SetMechanism,
-    smallest: int,
-    weighted: bool,  # noqa: FBT001
-    said: bool,  # noqa: FBT001
-) -> None:
-    cells = np.where(np.arange(N) < smallest, 0, 1 + np.arange(N) % 2)
-    weights = np.arange(N) % 3 + 1.0 if weighted else np.ones(N)
+def test_cells_that_were_put_together_are_named(publish: Any, uniform: SetMechanism) -> None:
+    cells = np.where(np.arange(N) < 25, 0, 1 + np.arange(N) % 2)
+    weights = np.where(np.arange(N) == 0, 20.0, 1.0)
 
     found = association(publish({"cell": cells, "w": weights}, {"s": VALUE}, {"s": uniform}), "cell", weights="w")
 
-    assert any("may reject too often" in caveat for caveat in found.caveats) == said
+    assert found.n_cells == 2
+    assert any("put together with others ('cell 0')" in caveat for caveat in found.caveats)
+
+
+def test_a_great_weight_that_leaves_one_group_is_named_by_its_cell(publish: Any, uniform: SetMechanism) -> None:
+    weights = np.where(np.arange(N) == np.flatnonzero(SEX == 1)[0], 1e4, 1.0)
+    release = publish({"sex": SEX, "w": weights}, {"s": VALUE}, {"s": uniform})
+
+    with pytest.raises(ParameterError, match="got one group of 600 records") as refused:
+        association(release, "sex", weights="w")
+
+    assert f"The smallest cell, 'sex 1', has {(SEX == 1).sum()} records, which its weights make count as 1" in str(
+        refused.value
+    )
+    assert "leave it out with where" in str(refused.value)
+    assert association(release, "sex", weights="w", where="sex != 1").n_cells == 2
+
+
+@pytest.mark.parametrize(("by", "where"), [("sex", "w > 9"), ("sex", 5), (5, None), (["sex", "sex"], None)])
+def test_errors_name_the_function_that_was_called(release: Release, by: Any, where: Any) -> None:
+    with pytest.raises(ParameterError, match=r"^association: "):
+        association(release, by, sensitive="s", where=where)
+    if where is None:
+        with pytest.raises(ParameterError, match=r"^impute: "):
+            release.impute(2, by=by, sensitive="s")
+    else:
+        with pytest.raises(ParameterError, match=r"^regress: "):
+            regress(release, "s == 'v1' ~ w", where=where)
+        with pytest.raises(ParameterError, match=r"^trend: "):
+            trend([release, release], "v1", sensitive="s", where=where)
 
 
 def test_without_dummies_it_is_pearsons_chi_square() -> None:
@@ -99,8 +121,15 @@ def test_with_a_design_the_mean_is_the_trace_of_its_covariance(block: int, monke
     apart = (np.outer(w**2, w**2) * np.square(two @ two.T) * (1 - np.eye(len(w)))).sum()
     lengths = np.square(one).sum(1)
     below = (far.sum() * (p @ lengths)) ** 2 + (far**2).sum() * (p @ lengths**2 - (p @ lengths) ** 2)
-    shape = below / (2 * apart * alike)
-    assert found.pvalue == pytest.approx(stats.gamma.sf(found.statistic / 10, shape, scale=1 / shape))
+    # The third moments, around the means of the cells.
+    rest = one - two @ (two.T @ (one * p[:, None]))
+    skewed = ((w[:, None] * rest)[:, :, None] * two[:, None, :]).reshape(-1, 10)
+    squares = np.square(skewed).sum(1)
+    skewness = np.square(squares @ skewed).sum() / squares.sum() ** 3
+    variance, mean = 2 * apart * alike / below * (1 + 12 * skewness), 1 + 2 * skewness
+    assert found.pvalue == pytest.approx(
+        stats.gamma.sf(found.statistic / 10, mean**2 / variance, scale=variance / mean)
+    )
 
 
 def whitened(side: csr_matrix, weights: Any) -> Any:
