@@ -85,7 +85,20 @@ def weighted(cells: np.ndarray, values: np.ndarray, rng: np.random.Generator) ->
 
 def informative(cells: np.ndarray, values: np.ndarray, rng: np.random.Generator) -> Sample:
     """In the smallest cell, and there alone, common values are three times as likely to be in the sample."""
-    chance = np.where((cells == 0) & (values < 2), 0.6, 0.2)
+    return _taken(cells, values, np.where((cells == 0) & (values < 2), 0.6, 0.2), rng)
+
+
+def very_informative(cells: np.ndarray, values: np.ndarray, rng: np.random.Generator) -> Sample:
+    """The same, six times as likely: about seven records with rare values have most of the weight of the cell."""
+    return _taken(cells, values, np.where((cells == 0) & (values < 2), 0.9, 0.15), rng)
+
+
+def informative_everywhere(cells: np.ndarray, values: np.ndarray, rng: np.random.Generator) -> Sample:
+    """Common values are three times as likely to be in the sample, in whatever cell."""
+    return _taken(cells, values, np.where(values < 2, 0.6, 0.2), rng)
+
+
+def _taken(cells: np.ndarray, values: np.ndarray, chance: np.ndarray, rng: np.random.Generator) -> Sample:
     taken = rng.random(len(cells)) < chance
     return {"x": cells[taken], "w": 1 / chance[taken]}, values[taken]
 
@@ -99,11 +112,12 @@ class Unequal:
     n: int
     shares: tuple[float, ...]
     sample: Callable[[np.ndarray, np.ndarray, np.random.Generator], Sample]
+    flat: bool = False  # all values are as frequent; otherwise like 1/rank
 
     def nulls(self) -> Iterator[ld.Association]:
         """What the test says about each."""
         f, rng = self.mechanism.n_values, np.random.default_rng(4)
-        values = 1 / np.arange(1, f + 1)
+        values = np.ones(f) if self.flat else 1 / np.arange(1, f + 1)
         for _ in range(TIMES):
             cells = np.repeat(np.arange(len(self.shares)), np.rint(np.array(self.shares) * self.n).astype(int))
             columns, hidden = self.sample(cells, rng.choice(f, self.n, p=values / values.sum()), rng)
@@ -121,14 +135,34 @@ UNEQUAL = (
     Unequal("F=20, l=3, d=3, 1,000 records, 4 cells, weights and strata", SEMANTIC, 1_000, FOUR, in_strata),
     Unequal("F=20, l=3, 1,500 records, 2 cells, weights", UniformSelection(n_values=20, l=3), 1_500, TWO, weighted),
     Unequal("F=5, l=2, 2,000 records, 2 cells, strata", UniformSelection(n_values=5, l=2), 2_000, TWO, in_strata),
-    Unequal("F=20, l=3, d=3, about 1,000 records, 2 cells, informative weights", SEMANTIC, 4_400, TWO, informative),
-    # The cell counts as about 40 records of equal weight, of which a few decide: a caveat says so.
+    Unequal("F=20, l=3, d=3, about 900 records, 2 cells, informative weights", SEMANTIC, 4_400, TWO, informative),
+    *(
+        Unequal(f"F=5, l=2, {name}", UniformSelection(n_values=5, l=2), 4_400, TWO, sample)
+        for name, sample in (
+            ("about 900 records, 2 cells, informative weights", informative),
+            ("about 700 records, 2 cells, very informative weights", very_informative),
+            ("about 2,000 records, 2 cells, weights that are informative in both", informative_everywhere),
+        )
+    ),
+    Unequal("F=24, l=5, 1,200 records, 40 cells", UniformSelection(n_values=24, l=5), 1_200, (0.025,) * 40, all_alike),
     Unequal(
-        "F=5, l=2, about 1,000 records, 2 cells, informative weights",
-        UniformSelection(n_values=5, l=2),
-        4_400,
-        TWO,
-        informative,
+        "F=20, l=2, 4,000 records, 200 cells", UniformSelection(n_values=20, l=2), 4_000, (0.005,) * 200, all_alike
+    ),
+    Unequal(
+        "F=50, l=3, 3,000 records, 100 cells, flat",
+        UniformSelection(n_values=50, l=3),
+        3_000,
+        (0.01,) * 100,
+        all_alike,
+        flat=True,
+    ),
+    Unequal(
+        "F=30, l=3, d=4, 2,000 records, 100 cells, flat",
+        BalancedSelection.fit(line(30), OrderedDistance(), l=3, d=4),
+        2_000,
+        (0.01,) * 100,
+        all_alike,
+        flat=True,
     ),
 )
 
