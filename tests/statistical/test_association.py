@@ -8,9 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from scipy import stats
+from scipy.sparse import csr_matrix
 
 from ldiversity.distances import OrderedDistance
 from ldiversity.estimation import association, estimate
+from ldiversity.estimation._independence import independence_test
 from ldiversity.mechanisms import BalancedSelection, SetMechanism, UniformSelection
 from ldiversity.release import Release, SetRelease
 from ldiversity.schema import Attribute, Domain, Role, Schema
@@ -69,6 +71,41 @@ def test_a_true_null_is_rejected_in_a_twentieth_of_the_cases(
 
     given = {"weights": "w", "strata": "h"} if weighted else {}
     assert LEAST <= rejected(null, seed=41, **given) <= MOST
+
+
+def test_weights_that_depend_on_the_value_in_a_small_cell_keep_the_size() -> None:
+    mechanism, shares = UniformSelection(n_values=9, l=2), np.array([44, 22, 14, 11, 9, 0, 0, 0, 0]) / 100
+    cells = np.repeat([0, 1], [130, 4_270])
+
+    def null(rng: np.random.Generator) -> Release:
+        values = rng.choice(9, len(cells), p=shares)
+        chance = np.where((cells == 0) & (values < 2), 0.6, 0.2)
+        taken = rng.random(len(cells)) < chance
+        return release(mechanism, cells[taken], values[taken], rng, w=1 / chance[taken])
+
+    assert LEAST <= rejected(null, seed=44, weights="w") <= MOST
+
+
+def test_many_small_cells_keep_the_size() -> None:
+    # Without an association every assignment of records to cells is as likely as any other, so these are all nulls.
+    rng, times = np.random.default_rng(45), 600
+    mechanism, shares = UniformSelection(n_values=9, l=3), 1 / np.arange(1, 10)
+    drawn = release(mechanism, np.zeros(400), rng.choice(9, 400, p=shares / shares.sum()), rng)
+    members = np.asarray(drawn.sets("s"), dtype=np.int64)
+    probabilities = csr_matrix(
+        (np.tile(shares, (400, 1))[np.arange(400)[:, None], members].ravel(), members.ravel(), np.arange(0, 1_201, 3)),
+        shape=(400, 9),
+    )
+    cells = np.repeat(np.arange(40), 10)
+
+    wrong = 0
+    for _ in range(times):
+        assigned = csr_matrix((np.ones(400), rng.permutation(cells), np.arange(401)), shape=(400, 40))
+        wrong += independence_test(probabilities, assigned).pvalue < 0.05
+
+    # If the size is .05, more or fewer have probability 1e-5 each: at most .045 away from it.
+    least, most = stats.binom.ppf([1e-5, 1 - 1e-5], times, 0.05)
+    assert least <= wrong <= most
 
 
 def test_an_association_is_found() -> None:

@@ -30,7 +30,8 @@ products is skewed. Let u_i be the weighted product of a record, c the sum of |u
 s = |c|^2 / t^3. To the second order (as for Student's t of skewed numbers) skewness adds 2 s to the mean of the
 statistic divided by the trace, and 24 c'V c / t^4 to its variance: 12 s times that variance if V is as great along c as
 elsewhere. Both are added. For s, the mean of r_i in the cell is subtracted, and not p: under the hypothesis the
-difference is noise, which the statistic has, too.
+difference is noise, which the statistic has, too. Of |c|^2 a part, the sum of |u_i|^6, is there without any skewness.
+Without it the estimate would be unbiased, but of few records it leaves out what higher orders add: see `_OWN_PART`.
 """
 
 from __future__ import annotations
@@ -54,6 +55,14 @@ _SMALL: Final = 1e-9
 _BLOCK: Final = 1 << 22
 _LEAST_ASSIGNED: Final = 4
 """Of fewer records the variance over all assignments is not known."""
+
+_OWN_PART: Final = 0.25
+"""How much is subtracted of what single records add to the estimated skewness.
+
+Found by simulation: in ten designs with weights, most of them dependent on the values and up to ten times as great for
+some, about .04 to .065 of true nulls are rejected at .05. Without any skewness it is .050 to .083, if nothing is
+subtracted .035 to .064, if all is .046 to .075.
+"""
 
 
 @dataclass(frozen=True)
@@ -212,9 +221,12 @@ def _relative_variance(one: _Whitened, two: _Whitened, weights: FloatArray) -> f
 
 
 def _skewness(one: _Whitened, two: _Whitened, weights: FloatArray, total: FloatArray) -> float:
-    """How skewed the weighted products are: |c|^2 / t^3 with c the sum of |u|^2 u, and t that of |u|^2."""
+    """How skewed the weighted products are: |c|^2 / t^3 with c the sum of |u|^2 u, and t that of |u|^2.
+
+    Most of what the records add to |c|^2 by themselves stays in it.
+    """
     lengths = two.squares()
-    whole, trace = np.zeros((two.given.shape[1] + 1, one.rank)), 0.0
+    whole, trace, own = np.zeros((two.given.shape[1] + 1, one.rank)), 0.0, 0.0
     along = two.root @ total.T
     for rows in _blocks(len(weights), one.rank):
         cells = two.given[rows]
@@ -224,8 +236,9 @@ def _skewness(one: _Whitened, two: _Whitened, weights: FloatArray, total: FloatA
         whole[:-1] += cells.T @ rest
         whole[-1] += rest.sum(axis=0)
         trace += float(squares.sum())
+        own += float((squares**3).sum())
     cubes = two.root.T @ whole[:-1] - np.outer(two.center, whole[-1])
-    return float(np.square(cubes).sum()) / trace**3 if trace > 0 else 0.0
+    return max(float(np.square(cubes).sum()) - _OWN_PART * own, 0.0) / trace**3 if trace > 0 else 0.0
 
 
 def _gamma_tail(statistic: float, mean: float, variance: float) -> float:
