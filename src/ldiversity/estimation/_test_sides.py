@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity.base.checks import name_some
 from ldiversity.base.numbers import counted, number
 from ldiversity.estimation._cells import CellIndex, index_cells
 from ldiversity.estimation._design import effective
@@ -42,6 +41,10 @@ LEAST_RECORDS: Final = 5
 
 LEAST_WEIGHTED: Final = 20
 """The same with weights or strata, counted as records of equal weight: few of them do not show their own variance."""
+
+
+_NAMED: Final = 3
+"""So many of the cells that were put together are named: there may be thousands."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +135,9 @@ def _small_cells(cells: CellIndex, sizes: FloatArray, least: float, weights: Flo
         return ""
     equal = "" if weights is None else ", counted as many of equal weight"
     few = f"{counted(len(small), 'cell has', 'cells have')} fewer than {least} records{equal}"
-    return f"{few}: put together with others ({name_some((_label(cells, cell) for cell in small), most=3)})."
+    named = ", ".join(repr(_label(cells, cell)) for cell in small[:_NAMED].tolist())
+    more = f" and {len(small) - _NAMED} more" if len(small) > _NAMED else ""
+    return f"{few}: put together with others ({named}{more})."
 
 
 def _fewer_cells(cells: CellIndex, sizes: FloatArray, weights: FloatArray | None) -> Sentence:
