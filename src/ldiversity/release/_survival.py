@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -151,8 +151,8 @@ class _Stream:
             return
         known, entries = np.append(_text_hashes(cells.dictionary), MISSING), cells.indices
         places = np.asarray(pc.fill_null(entries.cast(pa.int64()), len(known) - 1) if entries.null_count else entries)
-        for start in range(0, len(places), _BLOCK):  # which stays in the processor's cache
-            self._values.add(known[places[start : start + _BLOCK].astype(np.int64)])
+        for some in self._values.blocks(len(places)):  # which stay in the processor's cache
+            self._values.add(known[places[some].astype(np.int64)])
 
     def _add_nested(self, cells: pa.Array, kind: pa.DataType) -> None:
         if pa.types.is_struct(kind):
@@ -176,31 +176,39 @@ class _Sum:
     """
 
     def __init__(self) -> None:
-        self._totals = [0, 0]
+        self._total = 0
         self._place = 0
+
+    def blocks(self, n: int) -> Iterator[slice]:
+        """The next `n` places, cut where blocks of weights end."""
+        start, end = 0, _BLOCK - self._place % _BLOCK
+        while start < n:
+            yield slice(start, min(end, n))
+            start, end = end, end + _BLOCK
 
     def add(self, words: HashArray, *, wide: bool = False) -> None:
         """Add the words of the next places; of `wide` ones, any bit may be the only one that differs."""
-        for start in _block_starts(self._place, len(words)):
-            block, first = divmod(self._place + start, _BLOCK)
-            own = words[start : start + _BLOCK - first]
-            weights = _weights()[first : first + len(own)]
-            # Of another salt than weights: else place 1 of block 2 would weigh as much as place 2 of block 1.
-            factor = int(mixed(np.array([block], dtype=np.uint64), salt=11)[0]) | 1
-            sums = [own, own >> np.uint64(32)] if wide else [own]
-            for half, part in enumerate(sums):
-                self._totals[half] = (self._totals[half] + factor * int(np.dot(part, weights))) % _WORD
-        self._place += len(words)
+        for some in self.blocks(len(words)):
+            block, first = divmod(self._place, _BLOCK)
+            own = words[some]
+            # Changes of highest bits alone could add up to 0; folded, each also changes a bit far below.
+            folded = own ^ (own >> np.uint64(32)) if wide else own
+            weighed = folded * _weights()[first : first + len(own)]
+            self._total = (self._total + _factor(block) * int(weighed.sum())) % _WORD
+            self._place += len(own)
 
-    def summary(self) -> tuple[int, ...]:
-        """How many words there were, and their sums."""
-        return (self._place, *self._totals)
+    def summary(self) -> tuple[int, int]:
+        """How many words there were, and their sum."""
+        return self._place, self._total
 
 
-def _block_starts(place: int, n: int) -> Iterator[int]:
-    """Where the blocks begin in which `n` words lie, from a place on."""
-    yield from (0,) if n else ()
-    yield from range(_BLOCK - place % _BLOCK, n, _BLOCK)
+@lru_cache(maxsize=1 << 12)
+def _factor(block: int) -> int:
+    """What the weights of a block are multiplied with.
+
+    Of another salt than weights: else place 1 of block 2 would weigh as much as place 2 of block 1.
+    """
+    return int(mixed(np.array([block], dtype=np.uint64), salt=11)[0]) | 1
 
 
 @cache

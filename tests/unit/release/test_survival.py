@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ldiversity.release._survival import _BLOCK, Content
+from ldiversity.release._survival import _BLOCK, Content, _factor, _Sum, _weights
 
 ROWS = 3 * _BLOCK + 7
 SWAPS = [(0, 1), (1, _BLOCK), (2, 2 * _BLOCK), (_BLOCK + 3, 3 * _BLOCK + 1), (0, ROWS - 1), (_BLOCK - 1, _BLOCK)]
@@ -32,3 +32,29 @@ def test_two_rows_that_change_places_are_noticed(kind: str, places: tuple[int, i
 
     assert content_of(columns[0]).differences(content_of(columns[0])) == []
     assert content_of(columns[0]).differences(content_of(columns[1])) == ["a"]
+
+
+@pytest.mark.parametrize("places", SWAPS)
+def test_two_signs_that_change_are_noticed(places: tuple[int, int]) -> None:
+    """A sign is the highest bit: times any two weights, two of them add up to 0 modulo 2 ** 64."""
+    meant = np.arange(1.0, ROWS + 1)
+    written = meant.copy()
+    written[list(places)] *= -1
+
+    assert content_of(pa.array(meant)).differences(content_of(pa.array(written))) == ["a"]
+
+
+@pytest.mark.parametrize("step", [1, 5000, _BLOCK, 2 * _BLOCK + 3, ROWS])
+def test_the_sum_is_that_of_one_word_after_the_other(step: int) -> None:
+    words = np.random.default_rng(1).integers(0, 2**64, _BLOCK + 9 if step == 1 else ROWS, dtype=np.uint64)
+    for wide in (False, True):
+        found = _Sum()
+        for start in range(0, len(words), step):
+            found.add(words[start : start + step], wide=wide)
+
+        weights = _weights().tolist()
+        expected = 0
+        for place, word in enumerate(words.tolist()):
+            block, within = divmod(place, _BLOCK)
+            expected += (word ^ (word >> 32) if wide else word) * weights[within] * _factor(block)
+        assert found.summary() == (len(words), expected % 2**64)
