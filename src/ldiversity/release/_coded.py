@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ldiversity.base.arrays import CodeArray, SetArray
 from ldiversity.errors import ReleaseFormatError, SchemaError
 from ldiversity.schema import Domain, Role, Schema
-from ldiversity.tables import decode_entries, decode_sets, domain_array, encode_sets
+from ldiversity.tables import decode_entries, decode_sets, domain_array, encode_values
 
 __all__ = [
     "check_member_names",
@@ -150,9 +150,7 @@ def code_set_columns(members: list[pa.ChunkedArray], domain: Domain, kind: pa.Da
 def code_column(column: pa.ChunkedArray, domain: Domain, kind: pa.DataType) -> CodeArray:
     """Codes of a column of single values; raises `SchemaError` for a value outside the domain."""
     entries = pa.types.is_dictionary(column.type) and column.type.value_type == kind
-    cells = (column.unify_dictionaries() if entries else column.cast(kind)).combine_chunks()
-    ones = pa.ListArray.from_arrays(np.arange(len(column) + 1, dtype=np.int32), cells)
-    return encode_sets(ones, domain)[:, 0] if len(column) else np.empty(0, dtype=np.int32)
+    return encode_values(column if entries else column.cast(kind), domain)
 
 
 def parse_type(text: str) -> pa.DataType:

@@ -25,7 +25,7 @@ from ldiversity.tables._rows_per_id import RowsPerId, rows_per_id
 from ldiversity.tables._selected import Missing, SelectedRows, with_values
 from ldiversity.tables._sensitive import MISSING_POLICIES, Sensitive, as_sensitive
 from ldiversity.tables._separation import Combination, SampledRows, separate, smallest_combinations
-from ldiversity.tables._sets import decode_entries, decode_sets, encode_sets
+from ldiversity.tables._sets import decode_entries, decode_sets, encode_sets, encode_values
 from ldiversity.tables._source import DEFAULT_CHUNK_ROWS, Source, check_names, plain_type, unknown_column
 from ldiversity.tables._spreadsheet import write_spreadsheet
 from ldiversity.tables._summary import ColumnSummary, summarize_columns
@@ -91,6 +91,7 @@ __all__ = [
     "decode_sets",
     "domain_array",
     "encode_sets",
+    "encode_values",
     "fit_coder",
     "guarded",
     "is_spark_frame",

@@ -14,7 +14,7 @@ from ldiversity.errors import SchemaError
 from ldiversity.schema import Domain
 from ldiversity.tables._values import OUTSIDE, code_lookup, distinct_cells, domain_array, value_type
 
-__all__ = ["decode_entries", "decode_sets", "encode_sets"]
+__all__ = ["decode_entries", "decode_sets", "encode_sets", "encode_values"]
 
 _MOST_OFFSETS: Final = 2**31 - 1
 
@@ -87,6 +87,22 @@ def encode_sets(column: pa.Array | pa.ChunkedArray, domain: Domain, *, as_writte
     return np.concatenate(filled) if filled else np.zeros((0, 0), dtype=np.int32)
 
 
+def encode_values(column: pa.ChunkedArray, domain: Domain) -> CodeArray:
+    """Return the code of each cell of a column of single values.
+
+    Raises
+    ------
+    SchemaError
+        When a cell is not in the domain.
+
+    Examples
+    --------
+    >>> encode_values(pa.chunked_array([["flu", "cold"], ["flu"]]), Domain(("cold", "flu")))
+    array([1, 0, 1], dtype=int32)
+    """
+    return np.concatenate([np.zeros(0, dtype=np.int32), *(_codes(chunk, domain) for chunk in column.chunks)])
+
+
 def _encode(lists: pa.Array, domain: Domain, *, as_written: bool) -> SetArray:
     if not _is_list(lists.type):
         raise SchemaError("sets", "the column must hold lists", got=lists.type)
@@ -111,18 +127,19 @@ def _codes(members: pa.Array, domain: Domain) -> CodeArray:
     if value_type(members.type) is None:
         raise _other_type(values.type, members.type)
     if pa.types.is_null(members.type):
-        codes = np.full(len(members), missing, dtype=np.int32)
+        lookup, positions = np.array([missing], dtype=np.int32), np.zeros(len(members), dtype=np.int64)
     else:
         distinct, positions = distinct_cells(members)
         # The indices come from a file, and Arrow does not check them.
         if len(positions) and (positions.min() < 0 or positions.max() > len(distinct)):
             raise SchemaError("sets", "the column must not be damaged", got="members without a value")
         try:
-            codes = code_lookup(distinct, values, missing)[positions]
+            lookup = code_lookup(distinct, values, missing)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             raise _other_type(values.type, distinct.type) from None
-    outside = int(np.count_nonzero(codes == OUTSIDE))
-    if outside:
+    codes: CodeArray = lookup[positions]
+    if codes.min(initial=0) == OUTSIDE:  # which is below all codes
+        outside = int(np.count_nonzero(codes == OUTSIDE))
         raise SchemaError(
             "sets", "every member must be a value of the domain", got=f"{outside} that are not"
         ).with_hint("The table and the domain do not belong together.")

@@ -14,7 +14,7 @@ import pytest
 
 from ldiversity.errors import SchemaError
 from ldiversity.schema import Domain
-from ldiversity.tables import decode_sets, domain_array, encode_sets, to_native
+from ldiversity.tables import decode_entries, decode_sets, domain_array, encode_sets, encode_values, to_native
 
 SETS = np.array([[0, 1], [1, 2], [0, 2]], dtype=np.int32)
 DOMAINS = {
@@ -40,6 +40,24 @@ def test_lists_hold_the_values_of_the_codes(domain: Domain) -> None:
 @pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS.keys())
 def test_lists_come_back_as_the_same_sets(domain: Domain) -> None:
     assert np.array_equal(encode_sets(decode_sets(SETS, domain), domain), SETS)
+
+
+@pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS.keys())
+def test_single_values_come_back_as_the_same_codes(domain: Domain) -> None:
+    entries = decode_entries(SETS.reshape(-1), domain)
+    chunks = pa.chunked_array([entries.slice(0, 2), entries.slice(2, 0), entries.slice(2)])
+
+    for column in (chunks, chunks.cast(chunks.type.value_type)):
+        assert np.array_equal(encode_values(column, domain), SETS.reshape(-1))
+
+
+def test_a_single_value_outside_the_domain_is_counted_and_not_told() -> None:
+    column = pa.chunked_array([["cold"], ["SECRET", "flu", None]])
+
+    with pytest.raises(SchemaError, match="got 2 that are not") as caught:
+        encode_values(column, DOMAINS["texts"])
+
+    assert "SECRET" not in str(caught.value)
 
 
 @pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS.keys())
