@@ -20,6 +20,9 @@ _FAR = np.float32(3e38)
 _ZERO = np.float32(0)
 _TWO = np.float32(2)
 _ONE = np.uint64(1)
+_BITS = np.float32(64)
+"""Values below this number have a bit of their own in a word."""
+
 _MISSING = np.float32(1.5)
 """Numbers are at most 1 time their weight, and missing ones are 2 times it."""
 
@@ -107,8 +110,21 @@ def _distinct(points: NDArray[np.float32], start: Whole, end: Whole, skip: Whole
 
 
 @helper
+def _distinct_bits(points: NDArray[np.float32], start: Whole, end: Whole, skip: Whole, joins: Whole, d: int) -> int:
+    """Count the same where values are below 64, so that each has its own bit; no branch depends on them."""
+    bits = np.uint64(0)
+    for j in range(start, end):
+        bits |= _ONE << np.uint64(np.int64(points[joins if j == skip else j, d]))
+    bits -= (bits >> _ONE) & np.uint64(0x5555555555555555)
+    bits = (bits & np.uint64(0x3333333333333333)) + ((bits >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    bits = (bits + (bits >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((bits * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@helper
 def _charge_of(
     charge: Charge,
+    few: NDArray[np.bool_],
     points: NDArray[np.float32],
     start: Whole,
     end: Whole,
@@ -118,7 +134,8 @@ def _charge_of(
 ) -> np.float32:
     """Return what a class is charged with the record of seat `joins` on its seat `skip`.
 
-    Above `bound`, what it is charged for some of the coordinates.
+    Above `bound`, what it is charged for some of the coordinates. Which of them near records share cannot be foreseen,
+    so there are few branches that depend on it: a wrong guess of the processor takes as long as a coordinate.
     """
     caps, levels, base = charge.loss.caps, charge.loss.levels, charge.loss.base
     last, cost, shares = charge.loss.last, charge.loss.cost, charge.shares
@@ -126,28 +143,28 @@ def _charge_of(
     size = np.float32(end - start)
     total = _ZERO
     for d in range(n_numbers + levels.shape[0]):
-        c = d - n_numbers
-        if c >= 0 and shares[c] > _ZERO:
-            count = _distinct(points, start, end, skip, joins, d)
-            if count > 1:
-                total += size * shares[c] * np.float32(count)
-        else:
-            low = high = points[joins, d]
-            for j in range(start, skip):
-                low = min(low, points[j, d])
-                high = max(high, points[j, d])
-            for j in range(skip + 1, end):
-                low = min(low, points[j, d])
-                high = max(high, points[j, d])
-            if c < 0:
-                total += size * (caps[d] if high > _MISSING * caps[d] else high - low)
-            else:
-                entry = base[c] + np.int64(low) * levels[c]
-                while last[entry] < high:
-                    entry += 1
-                total += size * cost[entry]
         if total > bound:
             return total
+        c = d - n_numbers
+        if c >= 0 and shares[c] > _ZERO:
+            if few[c]:
+                count = _distinct_bits(points, start, end, skip, joins, d)
+            else:
+                count = _distinct(points, start, end, skip, joins, d)
+            total += size * shares[c] * np.float32(count) if count > 1 else _ZERO
+            continue
+        low = high = points[joins, d]
+        for j in range(start, end):
+            value = points[joins if j == skip else j, d]
+            low = min(low, value)
+            high = max(high, value)
+        if c < 0:
+            total += size * (caps[d] if high > _MISSING * caps[d] else high - low)
+        else:
+            entry = base[c] + np.int64(low) * levels[c]
+            while last[entry] < high:
+                entry += 1
+            total += size * cost[entry]
     return total
 
 
@@ -215,9 +232,15 @@ def anneal_classes(
     most = limits.most
     n, n_near = near.shape
     simple = keys.shape[1] == 1 and limits.reach[0, 0] < 0
+    n_numbers = charge.loss.caps.shape[0]
+    few = np.empty(charge.shares.shape[0], dtype=np.bool_)  # whether each value has a bit of its own
+    for c in range(few.shape[0]):
+        few[c] = True
+        for j in range(n):
+            few[c] = few[c] and points[j, n_numbers + c] < _BITS
     for c in range(cost.shape[0]):
         simple = simple and most[c, 0] == 1
-        cost[c] = _charge_of(charge, points, starts[c], starts[c + 1], starts[c], starts[c], _FAR)
+        cost[c] = _charge_of(charge, few, points, starts[c], starts[c + 1], starts[c], starts[c], _FAR)
     made = 0
     for t in range(temperatures.shape[0]):
         temperature = temperatures[t]
@@ -246,21 +269,25 @@ def anneal_classes(
                 continue
             worst = temperature * spreads[np.int64(word >> np.uint64(32)) & (spreads.shape[0] - 1)]
             bound = worst + cost[g] + cost[h]
-            here = _charge_of(charge, points, start, end, p, q, bound)
-            if here > bound:
-                continue
-            there = _charge_of(charge, points, starts[h], starts[h + 1], q, p, bound - here)
-            if there > bound - here:
-                continue
+            differ = False  # equal records may always change places, and near ones often are equal
             for d in range(points.shape[1]):
-                points[p, d], points[q, d] = points[q, d], points[p, d]
+                differ |= points[p, d] != points[q, d]
+            if differ:
+                here = _charge_of(charge, few, points, start, end, p, q, bound)
+                if here > bound:
+                    continue
+                there = _charge_of(charge, few, points, starts[h], starts[h + 1], q, p, bound - here)
+                if there > bound - here:
+                    continue
+                for d in range(points.shape[1]):
+                    points[p, d], points[q, d] = points[q, d], points[p, d]
+                cost[g] = here
+                cost[h] = there
             for k in range(keys.shape[1]):
                 keys[p, k], keys[q, k] = keys[q, k], keys[p, k]
             who[p], who[q] = who[q], who[p]
             seat[who[p]] = p
             seat[who[q]] = q
-            cost[g] = here
-            cost[h] = there
             made += 1
     return made
 
@@ -302,10 +329,10 @@ def find_near(
                     total += min(abs(points[r, d] - points[other, d]), caps[d])
                 for c in range(levels.shape[0]):
                     one, two = points[r, n_numbers + c], points[other, n_numbers + c]
-                    if one == two:
-                        continue
                     if shares[c] > _ZERO:
-                        total += _TWO * shares[c]
+                        total += _ZERO if one == two else _TWO * shares[c]
+                        continue
+                    if one == two:
                         continue
                     entry = base[c] + np.int64(min(one, two)) * levels[c]
                     while last[entry] < max(one, two):
