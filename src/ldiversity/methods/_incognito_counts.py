@@ -85,36 +85,27 @@ class Combinations:
     sizes: Ints
     values: tuple[_Values, ...]
 
-    def only(self, chosen: Sequence[int]) -> Combinations:
-        """The combinations of fewer quasi-identifiers, rolled up."""
+    def only(self, chosen: Sequence[int], levels: Sequence[int]) -> Combinations:
+        """The combinations of fewer quasi-identifiers at a node, rolled up; any leaf stands for the node above it.
+
+        Nodes above are rolled up from them as from all combinations.
+        """
         columns = tuple(self.columns[k] for k in chosen)
-        class_of, n_classes = self._number([(self.codes[k], len(self.columns[k].labels)) for k in chosen])
+        known = tuple(self.codes[k] for k in chosen)
+        class_of, n_classes = self._number(_at_levels(columns, known, levels))
         codes = tuple(np.zeros(n_classes, dtype=np.int64) for _ in chosen)
-        for k, new in zip(chosen, codes, strict=True):
-            new[class_of] = self.codes[k]
+        for old, new in zip(known, codes, strict=True):
+            new[class_of] = old
         sizes = _add_up(self.sizes, class_of, n_classes)
         return Combinations(columns, codes, sizes, tuple(v.roll_up(class_of, n_classes) for v in self.values))
 
     def classes(self, levels: Sequence[int]) -> tuple[Ints, int]:
         """The class of each combination when every column is published at its level, and their number."""
-        known = zip(self.columns, self.codes, levels, strict=True)
-        at_level = [
-            (column.nodes[codes, level], int(column.nodes[:, level].max()) + 1) for column, codes, level in known
-        ]
-        return self._number(at_level)
+        return self._number(_at_levels(self.columns, self.codes, levels))
 
     def at(self, levels: Sequence[int]) -> Combinations:
-        """One combination for each class of a node, of which any leaf stands for the node above it.
-
-        Nodes above are rolled up from it as from all combinations, and their classes have the same numbers.
-        """
-        class_of, n_classes = self.classes(levels)
-        codes = tuple(np.zeros(n_classes, dtype=np.int64) for _ in self.codes)
-        for old, new in zip(self.codes, codes, strict=True):
-            new[class_of] = old
-        sizes = _add_up(self.sizes, class_of, n_classes)
-        values = tuple(each.roll_up(class_of, n_classes) for each in self.values)
-        return Combinations(self.columns, codes, sizes, values)
+        """One combination for each class of a node; classes of nodes above have the same numbers as in all of them."""
+        return self.only(range(len(self.columns)), levels)
 
     def lost_at_least(self, rules: Rules) -> int:
         """How many records must be left out at least, at this node and at every one below it.
@@ -191,6 +182,14 @@ def _left_out(sizes: Ints, values: Sequence[_Values], rules: Rules, most: int) -
             if not kept.any():
                 break
     return ~kept if kept.any() else None
+
+
+def _at_levels(
+    columns: Sequence[CategoryColumn], codes: Sequence[Ints], levels: Sequence[int]
+) -> list[tuple[NDArray[np.integer], int]]:
+    """The nodes of codes at a level of each column, and how many nodes there are."""
+    known = zip(columns, codes, levels, strict=True)
+    return [(column.nodes[own, level], int(column.nodes[:, level].max()) + 1) for column, own, level in known]
 
 
 def _add_up(sizes: Ints, class_of: Ints, n_classes: int) -> Ints:

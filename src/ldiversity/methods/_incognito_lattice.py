@@ -90,7 +90,7 @@ def _possible(full: Combinations, rules: Rules, depths: list[int], run: Grouping
     surviving: dict[Levels, BoolArray] = {(): np.ones((), dtype=bool)}
     for size in range(1, n):
         surviving |= {
-            chosen: _survivors(full.only(chosen), rules, _candidates(chosen, depths, surviving))
+            chosen: _survivors(full, chosen, rules, _candidates(chosen, depths, surviving))
             for chosen in combinations(range(n), size)
         }
         run.progress(size / n, "searching the lattice")
@@ -106,10 +106,13 @@ def _candidates(chosen: Levels, depths: list[int], surviving: dict[Levels, BoolA
     return possible
 
 
-def _survivors(some: Combinations, rules: Rules, possible: BoolArray) -> BoolArray:
-    """Which of the possible nodes satisfy the rule; all above one that does, do."""
+def _survivors(full: Combinations, chosen: Levels, rules: Rules, possible: BoolArray) -> BoolArray:
+    """Which of the possible nodes of some columns satisfy the rule; all above one that does, do."""
     satisfied = np.zeros_like(possible)
     nodes = np.argwhere(possible)
+    if not len(nodes):
+        return satisfied
+    some = full.only(chosen, nodes.min(axis=0).tolist())  # all possible nodes are above
     for node in nodes[np.argsort(nodes.sum(axis=1), kind="stable")]:
         levels = tuple(int(level) for level in node)
         if not satisfied[levels] and some.suppressed(levels, rules, 0) is not None:

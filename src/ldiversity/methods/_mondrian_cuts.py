@@ -72,15 +72,14 @@ class _Threads:
         """Do the work for runs of nodes of about equal numbers of rows, at the same time."""
         if not len(nodes):
             return
+        threads = min(self.workers, int(nodes.sizes.sum()) // _ROWS_A_THREAD)
+        if threads <= 1:
+            work(slice(0, len(nodes)))
+            return
         running = np.cumsum(nodes.sizes)
-        threads = int(min(self.workers, max(1, running[-1] // _ROWS_A_THREAD)))
         inner = np.searchsorted(running, running[-1] * np.arange(1, threads) / threads)
         bounds = [0, *(int(bound) for bound in inner), len(nodes)]
-        parts = [slice(first, last) for first, last in pairwise(bounds) if first < last]
-        if len(parts) == 1:
-            work(parts[0])
-        else:
-            list(self.pool.map(work, parts))
+        list(self.pool.map(work, [slice(first, last) for first, last in pairwise(bounds) if first < last]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +152,8 @@ class Cutter:
                     columns = order[pending, place]
                     wide = spans[pending, columns] > 0
                     some, columns = pending[wide], columns[wide]
+                    if not len(some):
+                        continue
                     self._try(
                         rows, nodes, some, columns, (low[some, columns], high[some, columns]), (attempt, share), threads
                     )
@@ -183,6 +184,8 @@ class Cutter:
 
         threads.run(plan, tried)
         planned = np.flatnonzero(tried.cuts[:, 0] > 0)
+        if not len(planned):
+            return
         allowed = planned[self._allowed(rows, tried[planned], threads)]
         if self.dealer is not None:
             allowed = allowed[self._can_be_dealt(self.dealer, rows, tried[allowed], threads)]
@@ -268,6 +271,10 @@ def _inside(nodes: _Nodes) -> tuple[Ints, Ints]:
 
 def _blocks(sides: Ints, n_values: int) -> Iterator[slice]:
     """Runs of cuts whose sides, with a number for each value, are of bounded size."""
+    if int(sides.sum()) * n_values < _BLOCK_CELLS:
+        if len(sides):
+            yield slice(0, len(sides))
+        return
     numbers = np.cumsum(sides) * n_values // _BLOCK_CELLS
     bounds = np.flatnonzero(np.diff(numbers, prepend=-1))
     for first, last in pairwise([*bounds, len(sides)]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +51,7 @@ class Ranks:
         """The number of quasi-identifiers."""
         return len(self.kinds)
 
-    @property
+    @cached_property
     def n_leaves(self) -> int:
         """The leaves of the largest tree, at least 1."""
         return max(1, int(self.sizes[self.kinds == TREE].max(initial=1)))
