@@ -118,7 +118,8 @@ def _weigh_all_ways(
     likely /= likely.sum(axis=1, keepdims=True)
     # A value that a class has twice has two places in its columns, and one entry.
     summed = np.bincount(place.reshape(-1), np.moveaxis(likely, -1, 0).reshape(-1), minlength=len(result))
-    used = np.unique(place)
+    used = np.zeros(len(result), dtype=np.bool_)
+    used[place] = True
     result[used] = summed[used]
 
 
