@@ -60,6 +60,7 @@ class ClassRelease(Release[Frame_co]):
     claims: tuple[ClassClaim, ...]
     layout: ClassLayout
     _rows: ClassRows = field(repr=False)
+    _read_regions: dict[str, Region] = field(default_factory=dict, init=False, repr=False)
 
     def __repr__(self) -> str:
         classes = ", ".join(
@@ -225,6 +226,8 @@ class ClassRelease(Release[Frame_co]):
     def classes(self, attribute: str) -> ClassCounts:
         """How often each value occurs in each class."""
         domain = self.domain(attribute)
+        if attribute in self._evidence:
+            return self._evidence[attribute].candidates
         if self.layout == "bucketized":
             return self._rows.counts(attribute)
         return count_classes(self.class_of(attribute), self.values(attribute), self.n_classes(attribute), domain)
@@ -256,8 +259,13 @@ class ClassRelease(Release[Frame_co]):
         """What the release says about a quasi-identifier, with a cell for each class where it is generalized."""
         if not self.generalized or name not in self.forms or self.forms[name].kind == "exact":
             return super().region(name)
+        if name in self._read_regions:
+            return self._read_regions[name]
         column, kind = whole_array(self.regions()[name]), parse_type(self.schema[name].type)
-        return Region(name, self.forms[name], kind, column, lambda: self.class_of(self.subjects[0]))
+        found = Region(name, self.forms[name], kind, column, lambda: self.class_of(self.subjects[0]))
+        if isinstance(self._rows, MemoryClassRows):  # a region keeps what it reads, and these rows are kept already
+            self._read_regions[name] = found
+        return found
 
     @cached_property
     def _regions(self) -> pa.Table:
