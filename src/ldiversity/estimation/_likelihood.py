@@ -33,6 +33,9 @@ MOST_STEPS: Final = 10_000
 MARGINAL_PRIOR: Final = 0.5
 """Records added to each value for the marginal of the whole release, so that no share is zero."""
 
+_WORTH_COUNTING: Final = 0.5
+"""Equal sets of a cell are counted where that leaves at most this share of them: a set with a weight takes longer."""
+
 _KEY_BITS: Final = 62
 
 
@@ -193,8 +196,8 @@ def _aggregate(cells: CellData) -> tuple[tuple[SetArray, ...], FloatArray, NDArr
     if cells.counted is not None:
         return cells.counted.sets, cells.counted.weights.astype(np.float64), cells.counted.starts
     sets = cells.sets
-    most = prod(comb(mechanism.n_values, mechanism.l) for mechanism in cells.mechanisms)
-    if cells.n_cells * most < len(sets[0]):
+    most = min(prod(comb(mechanism.n_values, mechanism.l) for mechanism in cells.mechanisms), len(sets[0]))
+    if np.minimum(np.diff(cells.starts), most).sum() <= _WORTH_COUNTING * len(sets[0]):
         return _unique_sets(cells.mechanisms, sets, cells.starts)
     return sets, np.ones(len(sets[0])), cells.starts
 
