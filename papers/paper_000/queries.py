@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 
 import ldiversity as ld
 from ldiversity.estimation import ESTIMATORS, CellData, global_marginal
-from ldiversity.evaluation.measures import Axis, code_sensitive, count_estimated, count_true, make_axis, squared_errors
+from ldiversity.evaluation.measures import (
+    Axis,
+    code_sensitive,
+    count_estimated,
+    count_true,
+    make_axis,
+    squared_errors,
+    unmix,
+)
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.tables import value_type
 
@@ -130,11 +138,11 @@ class Asked:
         code_of = release.domain(self.sensitive).code_of
         order = [code_of[value] for value in self.workload.domain.values]
         if release.grouped:
-            found = {name: count_estimated(chosen, self._axes, release, self.sensitive)}
+            counts = count_estimated(chosen, self._axes, release, self.sensitive)
+            found = {name: counts}
             if improved and name == "Anatomy":
                 with suppress(ld.UnsupportedError):  # where the mixing has no inverse
-                    unmixed = count_estimated(chosen, self._axes, release, self.sensitive, unmix=True)
-                    found[f"{name}, unmixed (ours)"] = unmixed
+                    found[f"{name}, unmixed (ours)"] = unmix(counts, release, self.sensitive)
         else:
             positions = {own: axis.codes(release.columns([own])[own]) for own, axis in self._axes.items()}
             counts = count_true(chosen, positions, release.sets(self.sensitive), len(order))

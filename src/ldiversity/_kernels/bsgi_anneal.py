@@ -110,7 +110,7 @@ def _distinct(points: NDArray[np.float32], start: Whole, end: Whole, skip: Whole
 
 
 @helper
-def _distinct_bits(points: NDArray[np.float32], start: Whole, end: Whole, skip: Whole, joins: Whole, d: int) -> int:
+def _distinct_bits(points: NDArray[np.float32], start: Whole, end: Whole, skip: Whole, joins: Whole, d: int) -> Whole:
     """Count the same where values are below 64, so that each has its own bit; no branch depends on them."""
     bits = np.uint64(0)
     for j in range(start, end):

@@ -5,13 +5,11 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from ldiversity.base.arrays import FloatArray
 from ldiversity.base.numbers import at_most
 from ldiversity.errors import InfeasibleError, InternalError, LDiversityError, LDiversityWarning, UnsupportedError
 from ldiversity.evaluation.attacks import AttackResult, attack_each
@@ -21,7 +19,6 @@ from ldiversity.evaluation.compare._run import ComparedAttack, ComparedRun
 from ldiversity.evaluation.compare._setting import Setting, median_interval, relative_errors
 from ldiversity.evaluation.measures import (
     Kept,
-    QueryWorkload,
     association_errors,
     classifier_accuracy,
     distribution_mse,
@@ -190,24 +187,13 @@ def _query_error(setting: Setting, release: Release) -> _QueryError:
     for workload, answers in zip(setting.workloads, setting.answers, strict=True):
         found = [
             _QueryError(*median_interval(relative_errors(estimates, answers, setting.sanity)), estimator)
-            for estimator, estimates in _estimates(release, workload).items()
+            for estimator, estimates in workload.offered_estimates(release).items()
         ]
         best = min(found, key=lambda one: one.median)
         worst = best if worst is None or best.median > worst.median else worst
     if worst is None:
         raise InternalError("compare", "there must be queries")
     return worst
-
-
-def _estimates(release: Release, workload: QueryWorkload) -> dict[str, FloatArray]:
-    """The answers by each estimator that is offered for this release."""
-    if not release.grouped:
-        return {"linear": workload.estimates(release, estimator="linear")}
-    found = {"classes": workload.estimates(release, estimator="classes")}
-    if release.blind(workload.sensitive) and len(release.sensitive) == 1:
-        with suppress(UnsupportedError):  # classes that all hold every value cannot be unmixed
-            found["linear"] = workload.estimates(release, estimator="linear")
-    return found
 
 
 def _attacked(setting: Setting, release: Release, notes: list[str]) -> tuple[ComparedAttack, ...]:

@@ -12,7 +12,7 @@ from ldiversity.evaluation.measures._classes import (
     suppression,
 )
 from ldiversity.evaluation.measures._classifier import classifier_accuracy
-from ldiversity.evaluation.measures._counting import count_estimated, count_true
+from ldiversity.evaluation.measures._counting import count_estimated, count_true, unmix
 from ldiversity.evaluation.measures._distributions import distribution_mse, kl_divergence
 from ldiversity.evaluation.measures._errors import squared_errors
 from ldiversity.evaluation.measures._ncp import ncp, ncp_by_column
@@ -44,4 +44,5 @@ __all__ = [
     "read_columns",
     "squared_errors",
     "suppression",
+    "unmix",
 ]

@@ -95,10 +95,10 @@ class _Ranges:
 
     @cached_property
     def totals(self) -> FloatArray:
-        return self._between(self.measure)
+        return _divisors(self._between(self.measure))
 
     def shares(self, chosen: BoolArray) -> FloatArray:
-        return _divided(self._between(np.where(chosen, self.measure, 0.0)), self.totals)
+        return self._between(np.where(chosen, self.measure, 0.0)) / self.totals
 
     def _between(self, measure: FloatArray) -> FloatArray:
         reached = np.concatenate([[0.0], np.cumsum(measure)])
@@ -108,12 +108,13 @@ class _Ranges:
 
 @dataclass(frozen=True, eq=False)
 class _Lists:
-    region_of: NDArray[np.int64]
+    region_of: NDArray[np.int64] | None  # None: each class has its own
     members: Any  # a sparse matrix, regions by values of the axis
     totals: FloatArray
 
     def shares(self, chosen: BoolArray) -> FloatArray:
-        return _divided(self.members @ chosen.astype(np.float64), self.totals)[self.region_of]
+        shares: FloatArray = (self.members @ chosen.astype(np.float64)) / self.totals
+        return shares if self.region_of is None else shares[self.region_of]
 
 
 def _lists(axis: Axis, of: Region, measure: FloatArray) -> _Lists:
@@ -132,7 +133,8 @@ def _lists(axis: Axis, of: Region, measure: FloatArray) -> _Lists:
     members = csr_array((measure[position], (region, position)), shape=(n_regions, len(axis)))
     totals = np.zeros(n_regions)
     np.add.at(totals, region, measure[position])
-    return _Lists(lists.region_of, members, totals)
+    own = np.array_equal(lists.region_of, np.arange(n_regions))
+    return _Lists(None if own else lists.region_of, members, _divisors(totals))
 
 
 def _measure(axis: Axis, form: Form) -> FloatArray:
@@ -155,5 +157,6 @@ def _measure(axis: Axis, form: Form) -> FloatArray:
     return measure
 
 
-def _divided(part: FloatArray, total: FloatArray) -> FloatArray:
-    return np.divide(part, total, out=np.zeros(len(part)), where=total > 0)
+def _divisors(totals: FloatArray) -> FloatArray:
+    """Totals by which parts are divided: nothing is a part of nothing."""
+    return np.where(totals > 0, totals, 1.0)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ldiversity.base.arrays import CodeArray, FloatArray
     from ldiversity.release import Release
 
-__all__ = ["Chosen", "count_estimated", "count_true"]
+__all__ = ["Chosen", "count_estimated", "count_true", "unmix"]
 
 _BLOCK: Final = 64
 
@@ -39,18 +39,10 @@ def count_true(
     return np.concatenate(list(rows.tally(queries, lambda part: each[part], n_values)))
 
 
-def count_estimated(
-    queries: Sequence[Chosen], axes: Mapping[str, Axis], release: Release, name: str, *, unmix: bool = False
-) -> FloatArray:
-    """Estimate the counts of the values of the selected records, shape (queries, F).
-
-    With `unmix`, undo the mixing of values within classes that were formed without looking at quasi-identifiers.
-    """
+def count_estimated(queries: Sequence[Chosen], axes: Mapping[str, Axis], release: Release, name: str) -> FloatArray:
+    """Estimate the counts of the values of the selected records, shape (queries, F)."""
     evidence = release.evidence(name)
-    if not evidence.counted:
-        return _count_sets(queries, axes, release, name)
-    counts = _count_classes(queries, axes, release, name)
-    return _unmixed(counts, release, name) if unmix else counts
+    return (_count_classes if evidence.counted else _count_sets)(queries, axes, release, name)
 
 
 def _rows(release: Release, axes: Mapping[str, Axis], names: Sequence[str]) -> Rows:
@@ -105,7 +97,13 @@ def _count_rows(
     return np.concatenate(list(rows.sums(queries, lambda part: of_class[of_row[part]], n_values)))
 
 
-def _unmixed(counts: FloatArray, release: Release, name: str) -> FloatArray:
+def unmix(counts: FloatArray, release: Release, name: str) -> FloatArray:
+    """Undo the mixing of values within classes that were formed without looking at quasi-identifiers.
+
+    `counts` are those of `count_estimated`. Those of sets, which mix nothing, stay.
+    """
+    if not release.evidence(name).counted:
+        return counts
     columns = list(release.class_columns.values())
     alone = columns.count(release.class_columns[name]) == 1
     if release.blind(name) and alone and not release.generalized:

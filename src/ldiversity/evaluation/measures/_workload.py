@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import ceil, prod
 from typing import TYPE_CHECKING, Any, Final
@@ -12,9 +13,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.base.checks import check_choice, check_integer, check_number
-from ldiversity.errors import ParameterError, SchemaError
+from ldiversity.errors import ParameterError, SchemaError, UnsupportedError
 from ldiversity.evaluation.measures._axes import Axis, make_axis
-from ldiversity.evaluation.measures._counting import Chosen, count_estimated, count_true
+from ldiversity.evaluation.measures._counting import Chosen, count_estimated, count_true, unmix
 from ldiversity.evaluation.measures._errors import squared_errors
 from ldiversity.evaluation.measures._original import code_sensitive, read_columns
 from ldiversity.release import check_release
@@ -182,6 +183,27 @@ class QueryWorkload:
         check_choice(_OWNER, "estimator", estimator, ["classes", "linear"])
         return self._answered(self._estimated(release, estimator))
 
+    def offered_estimates(self, release: Release) -> dict[str, FloatArray]:
+        """Give the answers by each estimator that is offered for the release, by its name; see `estimates`.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> from ldiversity.evaluation.measures._samples import bucketized
+        >>> original = pa.table({"age": [20, 21, 22, 23], "disease": ["d0", "d1", "d0", "d1"]})
+        >>> workload = QueryWorkload.random(original, ["age"], "disease", qd=1, selectivity=0.25, n_queries=3, seed=1)
+        >>> list(workload.offered_estimates(bucketized([0, 0, 1, 1])))
+        ['classes']
+        """
+        counts, order = self._counted(release)
+        if not release.grouped:
+            return {"linear": self._answered(counts[:, order])}
+        found = {"classes": self._answered(counts[:, order])}
+        if release.blind(self.sensitive) and len(release.sensitive) == 1:
+            with suppress(UnsupportedError):  # classes that all hold every value cannot be unmixed
+                found["linear"] = self._answered(unmix(counts, release, self.sensitive)[:, order])
+        return found
+
     def relative_errors(
         self,
         original: Any,  # noqa: ANN401 - a path or any frame
@@ -252,6 +274,11 @@ class QueryWorkload:
         return {name: self._axes[name].codes(table[name]) for name in names}, codes
 
     def _estimated(self, release: Release, estimator: str) -> FloatArray:
+        counts, order = self._counted(release)
+        return (unmix(counts, release, self.sensitive) if estimator == "linear" else counts)[:, order]
+
+    def _counted(self, release: Release) -> tuple[FloatArray, list[int]]:
+        """Counts with the shares of classes, or of sets, and the position of each value of the workload in them."""
         check_release(_OWNER, release)
         if self.sensitive not in release.sensitive:
             raise SchemaError(_OWNER, "must be sensitive in the release", column=self.sensitive)
@@ -261,9 +288,9 @@ class QueryWorkload:
             raise SchemaError(
                 _OWNER, "the release must know every value of the workload", got=f"{lacking} that its domain lacks"
             ).with_hint("Draw the queries with domain=release.domain(...).")
-        order = [code_of[value] for value in self.domain.values]
         chosen = [query.chosen for query in self.queries]
-        return count_estimated(chosen, self._axes, release, self.sensitive, unmix=estimator == "linear")[:, order]
+        order = [code_of[value] for value in self.domain.values]
+        return count_estimated(chosen, self._axes, release, self.sensitive), order
 
     def _answered(self, counts: FloatArray) -> FloatArray:
         asked = np.stack([query.sensitive for query in self.queries])
