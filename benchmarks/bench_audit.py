@@ -33,6 +33,7 @@ TIMES_LESS = 50
 MANY = 10_000_000
 POLARS_WIDE, POLARS_MANY = 2.5, 1.14
 """Times what polars takes to count the cells that all models are judged by."""
+SECONDS_WIDE, SECONDS_MANY = 0.4, 2.5
 
 PYCANON = """
 import json, sys, time
@@ -77,8 +78,8 @@ def run() -> list[Result]:
     cost = cost_of(lambda: ld.audit(table, quasi=QUASI, sensitive=SENSITIVE))
     found = ld.audit(table, quasi=QUASI, sensitive=SENSITIVE)
     against_polars = [
-        _against_polars("1M rows, 7 columns", table, QUASI, POLARS_WIDE),
-        _against_polars("10M rows, 3 columns", many_cells(MANY), ["age", "place", "sex"], POLARS_MANY),
+        *_against_polars("1M rows, 7 columns", table, QUASI, POLARS_WIDE, SECONDS_WIDE),
+        *_against_polars("10M rows, 3 columns", many_cells(MANY), ["age", "place", "sex"], POLARS_MANY, SECONDS_MANY),
     ]
     memory = [_memory(table), *(_release_memory(table, layout) for layout in ("sets", "generalized"))]
     return [*_against_pycanon(table, cost.cpu, found), *against_polars, _exact_semantic(table), *memory]
@@ -108,14 +109,17 @@ def many_cells(rows: int) -> pa.Table:
     )
 
 
-def _against_polars(what: str, table: pa.Table, quasi: list[str], limit: float) -> Result:
+def _against_polars(what: str, table: pa.Table, quasi: list[str], limit: float, seconds: float) -> list[Result]:
     import polars as pl
 
     frame, names = pl.from_arrow(table), [*quasi, SENSITIVE]
     theirs = cost_of(lambda: frame.group_by(names).len())
     ours = cost_of(lambda: ld.audit(table, quasi=quasi, sensitive=SENSITIVE))
     detail = f"{ours.cpu:.2f} s against {theirs.cpu:.2f} s for {len(frame.group_by(names).len()):,} cells"
-    return Result(f"audit, {what} / polars counting cells", ours.cpu / theirs.cpu, limit, "x CPU", detail)
+    return [
+        Result(f"audit, {what}", ours.cpu, seconds, "s CPU"),
+        Result(f"audit, {what} / polars counting cells", ours.cpu / theirs.cpu, limit, "x CPU", detail),
+    ]
 
 
 def _against_pycanon(table: pa.Table, cpu: float, found: ld.Audit) -> list[Result]:
