@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from threading import Lock
 from typing import Final
@@ -38,18 +38,33 @@ def group_near(space: Space, keys: Keys, rows: NDArray[np.int32], l: int, run: G
     rows = set_aside(keys, rows, len(rows) % l)
     part = max(_PART, 2 * l - 1)
     with ThreadPoolExecutor(max(1, run.workers)) as pool:
-        tolerance = _choose_tolerance(space, keys, rows, l, run, pool) if len(rows) > part else 0.0
-        bounds = _cut_all(space, keys, rows, l, part, tolerance, run, pool)
-        formed = _group_all(space, keys, rows, bounds, l, run, pool, class_of)
+        pilot = _choose_tolerance(space, keys, rows, l, run, pool) if len(rows) > part else _Pilot(0.0)
+        if pilot.formed:
+            bounds, formed = pilot.bounds, pilot.formed
+            class_of[rows] = pilot.class_of
+        else:
+            bounds = _cut_all(space, keys, rows, l, part, pilot.tolerance, run, pool)
+            formed = _group_all(space, keys, rows, bounds, l, run, pool, class_of)
     return close_gaps(class_of, np.array(bounds[:-1]) // l, formed)
+
+
+@dataclass(frozen=True, eq=False)
+class _Pilot:
+    """The tolerance that lost least, and, if all rows were grouped with it, their parts and classes."""
+
+    tolerance: float
+    bounds: list[int] = field(default_factory=list)
+    formed: list[int] = field(default_factory=list)
+    class_of: CodeArray = field(default_factory=lambda: np.empty(0, dtype=np.int32))
 
 
 def _choose_tolerance(
     space: Space, keys: Keys, rows: NDArray[np.int32], l: int, run: GroupingRun, pool: ThreadPoolExecutor
-) -> float:
+) -> _Pilot:
     """Group a sample with each tolerance, in as many parts as the table will have; the one that loses least.
 
-    A table of at most `_PILOT` rows is grouped whole. Nothing is grouped when all tolerances cut alike.
+    A table of at most `_PILOT` rows is grouped whole, and need not be grouped again. Nothing is grouped when all
+    tolerances cut alike.
     """
     from ldiversity._kernels.bsgi_loss import total_loss
 
@@ -60,7 +75,7 @@ def _choose_tolerance(
     eligible = keep_eligible(own_keys.codes, own_keys.sizes, np.arange(len(sample), dtype=np.int32), l)
     eligible = set_aside(own_keys, eligible, len(eligible) % l)
     if not len(eligible):
-        return _TOLERANCES[0]
+        return _Pilot(_TOLERANCES[0])
     part = max(2 * l - 1, -(-_PART * len(sample) // len(rows)))
     cuts: dict[bytes, tuple[float, NDArray[np.int32], list[int]]] = {}
     for tolerance in _TOLERANCES:
@@ -68,14 +83,16 @@ def _choose_tolerance(
         bounds = _cut_all(own_space, own_keys, chosen, l, part, tolerance, run, pool)
         cuts.setdefault(chosen.tobytes(), (tolerance, chosen, bounds))
     if len(cuts) == 1:
-        return _TOLERANCES[0]
-    losses: dict[float, float] = {}
+        return _Pilot(_TOLERANCES[0])
+    found: list[tuple[float, _Pilot]] = []
+    whole = len(eligible) == len(rows)
     pilot = replace(run, progress=lambda _, word: run.progress(0.0, word))
     for tolerance, chosen, bounds in cuts.values():
         class_of = np.full(len(sample), -1, dtype=np.int32)
-        _group_all(own_space, own_keys, chosen, bounds, l, pilot, pool, class_of)
-        losses[tolerance] = float(total_loss(space.loss, own_space.points, class_of, len(eligible) // l))
-    return min(losses, key=losses.__getitem__)
+        formed = _group_all(own_space, own_keys, chosen, bounds, l, pilot, pool, class_of)
+        loss = float(total_loss(space.loss, own_space.points, class_of, len(eligible) // l))
+        found.append((loss, _Pilot(tolerance, bounds, formed, class_of) if whole else _Pilot(tolerance)))
+    return min(found, key=lambda one: one[0])[1]
 
 
 def set_aside(keys: Keys, rows: NDArray[np.int32], n_out: int) -> NDArray[np.int32]:
