@@ -20,11 +20,14 @@ import pyarrow as pa
 
 from ldiversity.base.budget import Budget
 
-__all__ = ["give_back", "held_to", "resident_bytes"]
+__all__ = ["LARGE_PIECE", "give_back", "held_to", "resident_bytes"]
 
 _STATISTICS: Final = Path("/proc/self/statm")
 _NEAR: Final = 100_000_000
 """How near the limit the process must be before pages are given back."""
+
+LARGE_PIECE: Final = 100_000_000
+"""What large pieces of work take more than others: whole parts of a table, and the first use of compiled loops."""
 
 _GROWTH: Final = 24_000_000
 """How much the process must grow before it is worth to look for free pages again."""
@@ -54,14 +57,14 @@ class _Holder:
                 pa.set_memory_pool(self._pool)
                 self._pool = None
 
-    def give_back(self) -> None:
+    def give_back(self, ahead: int) -> None:
         with self._lock:
             if not self._limits:
                 return
             trim, now = _trim(), resident_bytes()
             if trim is None or now is None:
                 pa.default_memory_pool().release_unused()
-            elif now > max(min(self._limits) - _NEAR, self._after + _GROWTH):
+            elif now > min(self._limits) - _NEAR - ahead and (ahead or now > self._after + _GROWTH):
                 pa.default_memory_pool().release_unused()
                 trim(0)
                 self._after = resident_bytes() or now
@@ -89,9 +92,12 @@ def held_to(budget: Budget | None) -> Iterator[None]:
         _holder.end(budget.bytes)
 
 
-def give_back() -> None:
-    """Return free memory to the system, if the process is near a limit; long work calls it after each of its pieces."""
-    _holder.give_back()
+def give_back(ahead: int = 0) -> None:
+    """Return free memory to the system, if the process is near a limit; long work calls it after each of its pieces.
+
+    A piece that takes more than most, and does not call it on the way, says `ahead` how many bytes more.
+    """
+    _holder.give_back(ahead)
 
 
 def resident_bytes() -> int | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from ldiversity.base.held import give_back
+from ldiversity.base.held import LARGE_PIECE, give_back
 from ldiversity.base.spill import Spill
 from ldiversity.engines._rows import BatchFunction, Factory, NumberedBatch, Part, PartFactory, Rows
 from ldiversity.engines._secrets import Secrets
@@ -96,6 +96,7 @@ class PartitionedRows(Rows):
         function, notes = self._factory(self._secrets), []
         with closing(self._parts()) as parts:
             for number, rows in parts:
+                give_back(ahead=LARGE_PIECE)
                 made, note = function(Part(number, rows, self._workers))
                 notes.append(note)
                 yield as_batch(made)

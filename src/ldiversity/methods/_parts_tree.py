@@ -121,9 +121,7 @@ def join_parts(tree: PartTree, holds: Callable[[int, int], bool]) -> NDArray[np.
     return home
 
 
-def pair_parts(
-    sizes: NDArray[np.int64], holds: Callable[[Sequence[int]], bool], most: int
-) -> NDArray[np.int32] | None:
+def pair_parts(sizes: NDArray[np.int64], holds: Callable[[Sequence[int]], bool], most: int) -> NDArray[np.int32] | None:
     """Put each part that does not hold together with the nearest one that makes it hold: the part of each afterwards.
 
     `join_parts` takes parts side by side, and where one hardly misses what is needed, those beside it often have no

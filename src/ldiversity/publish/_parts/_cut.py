@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray
-from ldiversity.base.held import give_back
+from ldiversity.base.held import LARGE_PIECE, give_back
 from ldiversity.base.randomness import row_identities
 from ldiversity.engines import Engine, Rows, Secrets
 from ldiversity.errors import InfeasibleError, InternalError
@@ -83,6 +83,7 @@ def cut_table(
     Where that needs parts that are put together, they have at most `largest` rows, if that is possible.
     """
     engine, method = preparation.engine, preparation.method
+    give_back(ahead=LARGE_PIECE)
     parts = _ways(preparation, shape, n_parts, secrets)
     give_back()  # what the sample took is free for rows
     routed = engine.map(RouteRows(shape, parts), preparation.shown, list(shape.columns), secrets=secrets)

@@ -14,7 +14,7 @@ __all__ = ["PartSizes", "part_sizes"]
 _COMPILED: Final = 190_000_000
 """What compiled loops and the tables of the run take, besides what every run takes."""
 
-_ROW_BYTES: Final = 300
+_ROW_BYTES: Final = 450
 _COLUMN_BYTES: Final = 30
 """What a row takes while its part is grouped, and what each of its columns adds: measured on Adult, 5M rows."""
 
