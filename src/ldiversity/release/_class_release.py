@@ -31,13 +31,12 @@ from ldiversity.release._class_read import in_folder
 from ldiversity.release._class_rows import ClassRows, MemoryClassRows
 from ldiversity.release._class_verify import verify_class_rows
 from ldiversity.release._class_write import write_classes
-from ldiversity.release._coded import parse_type
 from ldiversity.release._description import ClassDescription, ClassLayout, Format
 from ldiversity.release._dtypes import to_frame
 from ldiversity.release._evidence import CountedTally, Evidence, EvidenceTally, evidence_of_classes
 from ldiversity.release._forms import Form
 from ldiversity.release._pieces import pieces_of
-from ldiversity.release._regions import Region, whole_array
+from ldiversity.release._regions import Region
 from ldiversity.release._row_parts import ReleaseParts, RowPart
 from ldiversity.release._staging import staging_folder
 from ldiversity.schema import Domain, Role, Schema
@@ -259,13 +258,12 @@ class ClassRelease(Release[Frame_co]):
         """What the release says about a quasi-identifier, with a cell for each class where it is generalized."""
         if not self.generalized or name not in self.forms or self.forms[name].kind == "exact":
             return super().region(name)
-        if name in self._read_regions:
-            return self._read_regions[name]
-        column, kind = whole_array(self.regions()[name]), parse_type(self.schema[name].type)
-        found = Region(name, self.forms[name], kind, column, lambda: self.class_of(self.subjects[0]))
-        if isinstance(self._rows, MemoryClassRows):  # a region keeps what it reads, and these rows are kept already
-            self._read_regions[name] = found
-        return found
+        # A region keeps what it reads. Rows in memory are kept already; those of files are not.
+        known = self._read_regions if isinstance(self._rows, MemoryClassRows) else {}
+        if name not in known:
+            column, cells = self.schema[name], self.regions()[name]
+            known[name] = Region.of_classes(column, self.forms[name], cells, lambda: self.class_of(self.subjects[0]))
+        return known[name]
 
     @cached_property
     def _regions(self) -> pa.Table:
@@ -305,16 +303,11 @@ class ClassRelease(Release[Frame_co]):
         columns
             The columns that are needed as they were; all when None.
         """
-        class_column = None if attribute is None else self.class_columns[attribute]
+        column = None if attribute is None else self.class_columns[attribute]
+        given = self._rows, self._description
         with Spill() as spill:
             for piece in pieces_of(
-                self._rows,
-                self._description,
-                n_rows=self.n_rows,
-                budget=budget,
-                spill=spill,
-                class_column=class_column,
-                columns=columns,
+                *given, n_rows=self.n_rows, budget=budget, spill=spill, class_column=column, columns=columns
             ):
                 yield ClassRelease.of(piece.description, piece.rows, n_rows=piece.n_rows, frame_kind=self.frame_kind)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from ldiversity.base.arrays import BoolArray, CodeArray
 from ldiversity.errors import SchemaError
 from ldiversity.release._cells import Cells, cells_of, node_labels, to_texts
+from ldiversity.release._coded import parse_type
 from ldiversity.release._damage import damaged
 from ldiversity.release._forms import Form
 from ldiversity.release._grid import grid_of
 from ldiversity.release._reached import places_of
-from ldiversity.schema import MISSING_LABEL
+from ldiversity.schema import MISSING_LABEL, Attribute
 from ldiversity.sentences import Setting, say
 
 __all__ = ["Intervals", "Lists", "Region", "label_array", "number_array", "to_numbers", "whole_array"]
@@ -87,6 +88,11 @@ class Region:
     kind: pa.DataType
     column: pa.Array
     link: Callable[[], CodeArray]
+
+    @classmethod
+    def of_classes(cls, column: Attribute, form: Form, cells: pa.ChunkedArray, link: Callable[[], CodeArray]) -> Self:
+        """What the cells of classes say about a column."""
+        return cls(column.name, form, parse_type(column.type), whole_array(cells), link)
 
     @cached_property
     def of_row(self) -> CodeArray:
