@@ -31,8 +31,8 @@ _FIRST_ROWS: Final = 2_000
 _USUAL_BYTES: Final = 100
 """Bytes of a row of a table of some ten columns."""
 
-_HELD_CELLS: Final = 1 << 28
-"""Bytes that may be held of a file, so that it is parsed or decoded once."""
+_HELD_CELLS: Final = 1 << 27
+"""Bytes that may be held of a text file, so that it is parsed once."""
 
 _HELD_ROWS: Final = 1 << 28
 """Bytes that may be held of rows that are put in order."""
@@ -50,8 +50,8 @@ class LocalEngine(Engine):
         `memory` allows.
     memory
         How much memory the process may take, such as ``"500MB"``, if it works on one table; no limit when None. When
-        both are None, up to 256 MiB of the cells of a CSV or Parquet file stay in memory, so that it is not read again,
-        and 256 MiB of the rows that are put in order.
+        both are None, up to 128 MiB of the cells of a CSV file stay in memory, so that it is parsed once, and 256 MiB
+        of the rows that are put in order.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class LocalEngine(Engine):
         self._fitting: WeakKeyDictionary[Source, int] = WeakKeyDictionary()
 
     def open(self, data: Any, *, types: Mapping[str, str] | None = None, read: GivenReadOptions = None) -> Source:  # noqa: ANN401 - any frame
-        """Open a file or a frame; some of what is read from a file stays in memory, unless memory is limited."""
+        """Open a file or a frame; some of what is parsed from texts stays in memory, unless memory is limited."""
         return open_source(data, types=types, read=read, hold=_HELD_CELLS if self._holds else 0)
 
     def rows(self, source: Source, columns: Sequence[str], *, encoded: Collection[str] = ()) -> Iterator[NumberedBatch]:

@@ -21,7 +21,7 @@ FILE_ENDINGS: Final = Registry[_Opener]("file_endings", ENTRIES["file_endings"])
 """The function that opens a file, by the ending of its name.
 
 It takes the path and the declared types. If its attribute ``understands`` names fields of `ReadOptions`, it takes these
-options as well. If its attribute ``holds`` is true, it takes `hold` of `open_source`.
+options as well. If its attribute ``holds`` is true as well, it takes `hold` of `open_source`.
 """
 
 FORMS: Final = frozenset({"decimal", "date_format"})
@@ -59,7 +59,7 @@ def open_file(path: Path, types: Mapping[str, str] | None, read: ReadOptions, *,
         hint="Write or copy the file again.",
     ):
         held = {"hold": hold} if getattr(opener, "holds", False) else {}
-        return opener(path, types, read, **held) if understood else opener(path, types, **held)
+        return opener(path, types, read, **held) if understood else opener(path, types)
 
 
 def understood_by(path: Path) -> frozenset[str]:

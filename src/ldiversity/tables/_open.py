@@ -46,7 +46,7 @@ def open_source(
     read
         How to read what the file does not say: `ReadOptions`, or its fields by name.
     hold
-        How many bytes of what is read from a file that is slow to read may stay in memory for further readings.
+        How many bytes of a file whose texts are slow to parse may stay in memory for further readings.
 
     Raises
     ------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,43 +25,23 @@ class ParquetSource(Source):
 
     The order of categories is not taken from it: if the file was written without dictionaries, they come back in the
     order of rows, even if the file marks them as ordered.
-
-    Up to `hold` bytes of what a pass decoded stay in memory, for later passes over the same columns or some of them.
     """
 
-    holds: ClassVar = True
-
-    def __init__(self, path: Path, types: Mapping[str, str] | None = None, *, hold: int = 0) -> None:
+    def __init__(self, path: Path, types: Mapping[str, str] | None = None) -> None:
         self._path, self._opened = path, OpenedFile.at(path)
         with _without_cells(path.name), pq.ParquetFile(path) as file:
             schema = file.schema_arrow
             n_rows = file.metadata.num_rows
         super().__init__(path.name, column_types(path.name, schema, types), n_rows=n_rows)
-        self._hold = hold
-        self._held: list[pa.RecordBatch] = []
 
     def _read(self, columns: list[str], chunk_rows: int, encoded: frozenset[str]) -> Iterator[pa.RecordBatch]:
-        held = self._held
-        if held and set(columns) <= set(held[0].schema.names):
-            yield from held
-            return
-        self._held = []
         texts = [name for name in columns if name in encoded and self.columns[name] == pa.string()]
-        left = self._hold
-        kept: list[pa.RecordBatch] = []
         with (
             _without_cells(self.name),
             # Page by page: a file may be one group of rows.
             pq.ParquetFile(self._path, read_dictionary=texts, pre_buffer=False, buffer_size=_BUFFER_BYTES) as file,
         ):
-            for batch in file.iter_batches(batch_size=chunk_rows, columns=columns):
-                left -= batch.nbytes
-                if left < 0:
-                    kept.clear()
-                else:
-                    kept.append(batch)
-                yield batch
-        self._held = kept  # only now: a reader may have stopped before the end
+            yield from file.iter_batches(batch_size=chunk_rows, columns=columns)
 
 
 def _without_cells(owner: str) -> AbstractContextManager[None]:

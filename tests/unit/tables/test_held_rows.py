@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from ldiversity.engines import LocalEngine
@@ -100,58 +99,6 @@ def test_a_file_that_changes_is_refused_though_its_rows_are_held(tmp_path: Path)
     file = written(tmp_path, "whole numbers")
     source = open_source(file, hold=1 << 20)
     file.write_text(file.read_text().replace("6", "5"))
-
-    with pytest.raises(SchemaError, match="must stay as it is"):
-        rows_of(source, ["x"])
-
-
-def written_parquet(folder: Path) -> Path:
-    texts = pa.array(["f", "m", None] * 20)
-    table = pa.table({"x": texts, "y": texts.dictionary_encode(), "row": range(60)})
-    pq.write_table(table, folder / "t.parquet", row_group_size=25)
-    return folder / "t.parquet"
-
-
-@pytest.mark.parametrize("hold", [0, 600, 1 << 20])
-@pytest.mark.parametrize("first", [("x", "y", "row"), ("row",), ("row", "x")])
-def test_every_pass_over_a_parquet_file_gives_the_same(tmp_path: Path, hold: int, first: tuple[str, ...]) -> None:
-    source = open_source(written_parquet(tmp_path), hold=hold)
-    meant = pa.table({"x": ["f", "m", None] * 20, "y": ["f", "m", None] * 20, "row": range(60)})
-
-    for columns in (list(first), ["x", "row"], ["row"], ["y", "x"], ["x", "row", "y"]):
-        for encoded in ((), ("x", "y")):
-            assert rows_of(source, columns, encoded).equals(meant.select(columns).combine_chunks())
-
-
-def test_a_parquet_file_is_decoded_once_unless_its_cells_take_too_much(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = written_parquet(tmp_path)
-    reads = []
-    decode = pq.ParquetFile.iter_batches
-    monkeypatch.setattr(pq.ParquetFile, "iter_batches", lambda *a, **given: reads.append(given) or decode(*a, **given))
-    for hold, passes in ((1 << 20, 1), (600, 3), (0, 3)):
-        reads.clear()
-        source = open_source(file, hold=hold)
-        rows_of(source, ["x", "row"])
-        rows_of(source, ["row"])
-        rows_of(source, ["x"])
-        assert len(reads) == passes, hold
-
-
-def test_a_pass_that_stops_early_leaves_nothing_to_later_ones(tmp_path: Path) -> None:
-    source = open_source(written_parquet(tmp_path), hold=1 << 20)
-
-    source.first(["row"], 3)
-
-    assert rows_of(source, ["row"])["row"].to_pylist() == list(range(60))
-
-
-def test_a_parquet_file_that_changes_is_refused_though_its_rows_are_held(tmp_path: Path) -> None:
-    file = written_parquet(tmp_path)
-    source = open_source(file, hold=1 << 20)
-    rows_of(source, ["x", "row"])
-    pq.write_table(pa.table({"x": ["f"], "row": [1]}), file)
 
     with pytest.raises(SchemaError, match="must stay as it is"):
         rows_of(source, ["x"])
