@@ -17,6 +17,9 @@ _ENOUGH: Final = 0.9
 _LEAST: Final = 3
 _MONTHS: Final = 12
 _NUMBER: Final = r"^\s*[+-]?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?\s*$"
+_KEPT_TEXT: Final = r"^\s*([+-]?0[0-9]|[+])"
+"""Numbers with leading zeros or a plus are read as texts, so that nothing of them is lost."""
+
 _COMMA: Final = r"^\s*-?[0-9]+(,[0-9]+)?\s*$"
 _COMMAS: Final = r"^\s*-?[0-9]+,[0-9]+\s*$"
 _TIME: Final = r"(?:[ T][0-9:]+)?\s*$"
@@ -70,7 +73,7 @@ def notice_texts(texts: pa.Array) -> Noticed | None:
 def _nearly_numbers(texts: pa.Array) -> Noticed | None:
     """Numbers with a few words among them, such as a remark or an unusual mark of what is missing."""
     share = max(_share(texts, _NUMBER), _share(texts, _COMMA))
-    if not _ENOUGH <= share < 1:
+    if not _ENOUGH <= share < 1 or _share(texts, _KEPT_TEXT) > 0:
         return None
     found = f"{number(round(share * len(texts)))} of {number(len(texts))} different ones"
     todo = "correct the others in the table, or leave them empty, and it is read as numbers."

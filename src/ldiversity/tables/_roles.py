@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -12,15 +11,16 @@ import pyarrow as pa
 from ldiversity.base.checks import name_some
 from ldiversity.errors import SchemaError
 from ldiversity.schema import Role
+from ldiversity.tables._id_names import NamedId, named_id, split_name
 from ldiversity.tables._source import Source, unknown_column
 
-__all__ = ["Suggestion", "check_roles", "split_name", "suggest_role"]
+__all__ = ["Suggestion", "check_roles", "suggest_role"]
 
 # English first, then what German and French exports call the same columns.
 _NAMING: Final = (
     "name names firstname lastname surname forename fullname id ids ident identifier uuid guid key email mail "
     "phone telephone mobile fax ssn mrn nhs passport license licence account iban card address street ip url "
-    "username login patientid customerid personid userid "
+    "username login "
     "vorname nachname familienname telefon telefonnummer handy adresse anschrift prenom prénom"
 )
 _HARMING: Final = (
@@ -43,6 +43,10 @@ _WORDS: Final[dict[Role, frozenset[str]]] = {
 _NEAR_UNIQUE: Final = 0.9
 _ENOUGH_ROWS: Final = 20
 _NOTHING: Final = "nothing in its name or values suggests a role"
+_FEW_ROWS_EACH: Final = 0.1
+_HALF: Final = 0.5
+_YES_AND_NO: Final = 2
+_MOST_KINDS: Final = 20
 _MOST_CODES: Final = 50
 _ROWS_PER_CODE: Final = 5
 """A code has few values, and each is shared by several rows on average; a measure is not."""
@@ -50,11 +54,15 @@ _ROWS_PER_CODE: Final = 5
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A role that a column may have, and why; the data holder decides. `by_name`: its name alone says so."""
+    """A role that a column may have, and why; the data holder decides.
+
+    `by_name`: its name says so. `of_person`: it says that a value is one person, however many rows there are of it.
+    """
 
     role: Role | None
     reason: str
     by_name: bool = False
+    of_person: bool = False
 
 
 def check_roles(
@@ -132,9 +140,22 @@ def suggest_role(name: str, kind: pa.DataType, n_distinct: int, n_rows: int) -> 
     words = split_name(name)
     for role, typical in _WORDS.items():
         hit = next((word for word in words if word in typical), None)
-        if hit is not None:
-            return Suggestion(role, f'its name holds "{hit}"', by_name=True)
+        found = named_id(name) if role is Role.IDENTIFIER else None
+        if found is not None and found[0] is NamedId.PERHAPS and not _are_ids(found[1], n_distinct, n_rows):
+            found = None
+        if hit is not None or found is not None:
+            of_person = found is not None and found[0] is not NamedId.RECORD
+            shown = hit if hit is not None or found is None else found[1]
+            return Suggestion(role, f'its name holds "{shown}"', by_name=True, of_person=of_person)
     return _by_values(kind, n_distinct, n_rows) if n_rows >= _ENOUGH_ROWS else Suggestion(None, _NOTHING)
+
+
+def _are_ids(word: str, n_distinct: int, n_rows: int) -> bool:
+    """Whether a column that is called as people are holds ids, and not a yes or a no, or one of a few kinds."""
+    if n_distinct <= _YES_AND_NO:
+        return False
+    least = _FEW_ROWS_EACH if n_rows >= _ENOUGH_ROWS else _HALF
+    return word == "patient" or n_distinct > _MOST_KINDS or n_distinct >= least * n_rows
 
 
 def _by_values(kind: pa.DataType, n_distinct: int, n_rows: int) -> Suggestion:
@@ -150,16 +171,3 @@ def _by_values(kind: pa.DataType, n_distinct: int, n_rows: int) -> Suggestion:
         return Suggestion(Role.QUASI, "a category of few values, which others may know")
     numbers = integers or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
     return Suggestion(None, f"many numbers, as of a measure; {_NOTHING}" if numbers and not few else _NOTHING)
-
-
-def split_name(name: str) -> list[str]:
-    """Return the words of a column's name, and all of them as one.
-
-    Examples
-    --------
-    >>> split_name("patientId")
-    ['patient', 'id', 'patientid']
-    """
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    words = [word for word in re.split(r"[\W_]+", spaced.lower()) if word]
-    return [*words, "".join(words)]

@@ -11,18 +11,13 @@ import pyarrow as pa
 from ldiversity.base.combinations import Combinations, Sizes
 from ldiversity.base.numbers import counted, decimal, percent
 from ldiversity.schema import Role
-from ldiversity.tables._roles import split_name, suggest_role
+from ldiversity.tables._id_names import named_id, split_name
+from ldiversity.tables._roles import suggest_role
 from ldiversity.tables._source import Source
 from ldiversity.tables._values import value_type
 
 __all__ = ["RowsPerId", "rows_per_id"]
 
-_PERSONAL: Final = (
-    "patient patients person persons people subject participant respondent member customer client user employee "
-    "student pupil citizen resident patientid personid customerid userid ssn mrn nhs passport email mail "
-    "pat patnr patid patientennr patientennummer kunde kundennr kundennummer personalnr personalnummer"
-)
-_PEOPLE: Final = frozenset(_PERSONAL.split())
 _COMMON: Final = (
     "address street phone telephone mobile fax ip url key card license licence firstname lastname surname forename "
     "first last middle maiden vorname nachname familienname telefon telefonnummer handy adresse anschrift prenom prénom"
@@ -103,18 +98,14 @@ def rows_per_id(
     if not wanted:
         return []
     counted = _count_here(source, wanted) if count is None else {name: count(name) for name in wanted}
-    told = [one for name, ids in counted.items() if (one := _judge(name, ids)) is not None]
-    return sorted(told, key=lambda one: (_is_name(one.column), not _is_person(one.column), -one.several))
+    judged = [_judge(name, source.columns[name], ids) for name, ids in counted.items()]
+    told = [one for one in judged if one is not None]
+    return [one for one, _ in sorted(told, key=lambda one: (_is_name(one[0].column), not one[1], -one[0].several))]
 
 
 def _may_name(name: str, kind: pa.DataType) -> bool:
-    words = set(split_name(name))
-    named = bool(words & _PEOPLE) or suggest_role(name, kind, 0, 0).role is Role.IDENTIFIER
-    return named and not words & _SHARED
-
-
-def _is_person(name: str) -> bool:
-    return bool(set(split_name(name)) & _PEOPLE)
+    named = named_id(name) is not None or suggest_role(name, kind, 0, 0).role is Role.IDENTIFIER
+    return named and not set(split_name(name)) & _SHARED
 
 
 def _is_name(name: str) -> bool:
@@ -129,9 +120,13 @@ def _count_here(source: Source, wanted: list[str]) -> dict[str, Sizes]:
     return {name: ids.sizes() for name, ids in seen.items()}
 
 
-def _judge(name: str, ids: Sizes) -> RowsPerId | None:
+def _judge(name: str, kind: pa.DataType, ids: Sizes) -> tuple[RowsPerId, bool] | None:
+    """How many rows the ids have, and whether the name speaks of people; None where it is no id, or all rows differ."""
     rows, people = ids.n_rows, ids.n_combinations
-    if rows == people or (rows > _MOST_ROWS * people and not _is_person(name)):
+    suggested = suggest_role(name, kind, people, rows)  # the same test that screens what is published
+    if rows == people or suggested.role is not Role.IDENTIFIER:
+        return None
+    if rows > _MOST_ROWS * people and not suggested.of_person:
         return None
     several = int(ids.numbers[ids.sizes > 1].sum())
-    return RowsPerId(name, rows, people, int(ids.sizes[-1]), several / people)
+    return RowsPerId(name, rows, people, int(ids.sizes[-1]), several / people), suggested.of_person

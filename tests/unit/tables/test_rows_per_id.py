@@ -115,3 +115,57 @@ def test_no_id_is_shown() -> None:
     ]
 
     assert not any(str(cell) in text for text in shown for cell in range(901, 905))
+
+
+IDS = [
+    "patient_no",
+    "patient",
+    "patnr",
+    "PatNr",
+    "Patientennummer",
+    "customer number",
+    "id_patient",
+    "study_patient_no",
+]
+RECORDS = ["Fallnummer", "case_no", "Fall-Nr", "record_no", "pid"]
+
+
+def stays(name: str, rows_each: int, n: int = 400) -> pa.Table:
+    rng = np.random.default_rng(3)
+    ids = [f"P{i // rows_each:03d}" for i in range(n)]
+    return pa.table(
+        {name: ids, "age": rng.integers(20, 60, n), "disease": rng.choice(["flu", "cut", "cold", "angina"], n)}
+    )
+
+
+@pytest.mark.parametrize("role", ["quasi", "plain"])
+@pytest.mark.parametrize(
+    ("name", "rows_each"), [(name, each) for name in IDS for each in (1, 2, 15)] + [(name, 2) for name in RECORDS]
+)
+def test_an_id_is_published_only_if_it_is_confirmed(name: str, rows_each: int, role: str) -> None:
+    table = stays(name, rows_each)
+    given: dict[str, object] = {"sensitive": "disease", "method": ld.RandomizedAddition(l=2), role: name}
+
+    with pytest.raises(ld.SchemaError, match="must be dropped or confirmed: it names people or records"):
+        ld.anonymize(table, **given)
+
+    confirmed = ld.Publication(**given, confirm=name).plan(table)
+    assert not [one for one in confirmed.findings if one.blocking]
+    whose = ld.Publication(**{**given, role: "age"}, person=name).check(table)
+    assert not [one for one in whose.findings if one.blocking]
+    assert str(ld.describe(table).columns[0].role) == "identifier"
+
+
+@pytest.mark.parametrize(
+    ("name", "n_values"),
+    [
+        *(("household_no", 40), ("hospital_id", 20), ("hospital_no", 60), ("ward_no", 60), ("zip", 100)),
+        *(("member", 2), ("student", 2), ("subject", 12), ("people", 8), ("person_no", 8), ("patient_group", 5)),
+        *(("patient_age", 60), ("patient_no_show", 2), ("case", 2), ("number", 60), ("admitted", 300)),
+    ],
+)
+def test_what_is_no_id_of_a_person_is_not_refused(name: str, n_values: int) -> None:
+    table = stays("x", 1).append_column(name, pa.array([f"{i * 7 % n_values:04d}" for i in range(400)]))
+    publication = ld.Publication(plain=name, sensitive="disease", method=ld.RandomizedAddition(l=2))
+
+    assert not [one for one in publication.check(table).findings if one.blocking]

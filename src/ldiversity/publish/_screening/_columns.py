@@ -26,6 +26,7 @@ _LIKELY: Final = 0.7
 _OFTEN: Final = 0.3
 _VARIED: Final = 0.5
 _FEW_ROWS_EACH: Final = 0.1
+_MOST_GROUPS: Final = 20
 _ALONE: Final = 0.5
 _MANY_NAMES: Final = 100
 _SERIAL_ROWS: Final = 100
@@ -50,6 +51,8 @@ class Seen:
         Its least and greatest whole number; None where it holds none.
     is_id
         Whether the holder named it as what tells records or persons apart.
+    coarse
+        Whether a level merged its values, so that one need not be one person any more.
     """
 
     name: str
@@ -60,6 +63,7 @@ class Seen:
     looked: Looked | None = None
     extremes: tuple[int, int] | None = None
     is_id: bool = False
+    coarse: bool = False
 
     @property
     def shown(self) -> bool:
@@ -137,9 +141,12 @@ def _by_content(seen: Seen) -> Finding | None:
 
 
 def _by_name(seen: Seen) -> Finding | None:
-    suggestion = suggest_role(seen.name, seen.type, 0, 0)
-    if suggestion.role is not Role.IDENTIFIER or seen.role is Role.SENSITIVE:
+    suggestion = suggest_role(seen.name, seen.type, seen.spread.distinct, seen.spread.filled)
+    if suggestion.role is not Role.IDENTIFIER or not suggestion.by_name or seen.role is Role.SENSITIVE:
         return None
+    # An id of a person stays one with many rows each. Ids of wards and hospitals, and codes of groups, have many, too.
+    if suggestion.of_person and not seen.coarse and seen.spread.distinct > _MOST_GROUPS:
+        return _identifier(seen, f"{suggestion.reason}, and it has {_differ(seen)}")
     whole = pa.types.is_string(seen.type) or pa.types.is_integer(seen.type) or pa.types.is_dictionary(seen.type)
     least = _FEW_ROWS_EACH if seen.spread.filled >= ENOUGH_ROWS else _VARIED
     if whole and seen.spread.variety >= least and seen.spread.distinct > 1:

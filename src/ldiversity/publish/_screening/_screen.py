@@ -233,6 +233,7 @@ def _about_columns(preparation: Preparation, counted: Counted) -> Iterator[Findi
             counted.looked(name),
             counted.extremes.get(Sketch("extremes", name)),
             is_id=tuple(ids) == (name,),
+            coarse=name in preparation.levels,
         )
         found = about_column(seen)
         if found is not None:
