@@ -150,6 +150,15 @@ class LDiversityError(_Said):
 
     exit_code: ClassVar[int] = 2
 
+    @property
+    def __context__(self) -> BaseException | None:
+        """What was handled when this was raised; None where it was left out (``from None``): it may quote a cell."""
+        return None if self.__suppress_context__ else super().__context__
+
+    @__context__.setter
+    def __context__(self, context: BaseException | None) -> None:
+        BaseException.__dict__["__context__"].__set__(self, context)
+
 
 class ParameterError(LDiversityError, ValueError):
     """An argument breaks its rule."""
