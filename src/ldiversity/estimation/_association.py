@@ -19,14 +19,14 @@ from ldiversity.estimation._by import ByLike, PlainColumn
 from ldiversity.estimation._by_text import read_by
 from ldiversity.estimation._coarse import ask_labels
 from ldiversity.estimation._design import read_design
-from ldiversity.estimation._exchange import why_not_by_chance
+from ldiversity.estimation._exchange import instead_of_these_classes, why_not_by_chance
 from ldiversity.estimation._independence import design_test, independence_test
 from ldiversity.estimation._seen import selected_rows
 from ldiversity.estimation._test_sides import Side, side_of_cells, side_of_values
 from ldiversity.estimation._where import WhereLike, as_filters, nothing_selected
 from ldiversity.release import check_release, check_values, load_release
 from ldiversity.schema import Role
-from ldiversity.sentences import Method, Parameter, Sentence, Setting, say
+from ldiversity.sentences import Parameter, Sentence, Setting, say
 
 if TYPE_CHECKING:
     from ldiversity.estimation._by import By
@@ -205,7 +205,11 @@ def association(
 def not_for_tests(release: Release, names: Sequence[str]) -> str:
     """The caveat of an estimate: it names the test only where that takes the release."""
     reason = why_not_by_chance(release, names)
-    return NOT_FOR_TESTS if not reason else f"{_NO_OTHER_TEST} No test is offered for this release: {reason}."
+    return (
+        NOT_FOR_TESTS
+        if not reason
+        else f"{_NO_OTHER_TEST} No test is offered for this release: {reason}. Sets can be tested."
+    )
 
 
 def _sensitive(release: Release, sensitive: str | None, hidden: Sequence[str]) -> str:
@@ -252,7 +256,7 @@ def _check(release: Release, name: str, by: tuple[By, ...], filters: tuple[Filte
     if reason:
         raise UnsupportedError(
             "association", f"this release cannot tell whether columns are associated: {reason}"
-        ).with_hint(say("A release of sets can, and so can one of {} with one sensitive attribute.", Method("Anatomy")))
+        ).with_hint(instead_of_these_classes(release))
 
 
 def _instead_of_filter(column: str, tested: str) -> Sentence:

@@ -149,7 +149,7 @@ def _count(question: ClassQuestion, *, mixed: bool) -> _Counted:
     n_values = prod(len(counts.domain) for counts in classes)
     by = tuple(part.column for part in question.by)
     cells, index = count_class_cells(rows.units, profile_classes(classes), spreads, rows.labels, by, n_values)
-    return _Counted(cells, index, Exchange(classes[0]) if mixed else None, rows.hidden)
+    return _Counted(cells, index, Exchange.of(classes[0]) if mixed else None, rows.hidden)
 
 
 def _count_bounded(question: ClassQuestion, bounded: Bounded, *, mixed: bool) -> tuple[ClassQuestion, _Counted]:

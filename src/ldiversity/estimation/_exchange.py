@@ -33,13 +33,14 @@ from numpy.typing import NDArray
 from ldiversity.base.checks import name_some
 from ldiversity.estimation._projection import project
 from ldiversity.mechanisms import SINGULAR_CONDITION
+from ldiversity.sentences import Method, Sentence, say
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import FloatArray
     from ldiversity.models import ClassCounts
     from ldiversity.release import Release
 
-__all__ = ["MOST_VALUES", "Exchange", "why_not_by_chance"]
+__all__ = ["MOST_VALUES", "Exchange", "instead_of_these_classes", "why_not_by_chance"]
 
 MOST_VALUES: Final = 2_000
 """For more values, the matrix would be too large."""
@@ -62,11 +63,23 @@ def why_not_by_chance(release: Release, names: Sequence[str]) -> str:
         return "it needs exact quasi-identifiers, but this release has regions"
     if others:
         return "a joint distribution needs values that were counted together, but classes count each attribute alone"
-    if not release.blind(first):
-        return "classes were formed by quasi-identifiers, so it was not chance alone that put records into them"
+    if not release.blind(first):  # with a person column, whatever else classes were formed by
+        how = "so that none holds two records of one person" if release.person else "by quasi-identifiers"
+        return f"classes were formed {how}, so it was not chance alone that put records into them"
     if len(sharing) > 1:
         return f"classes were formed by {name_some(sharing)} together, not by {first!r} alone"
     return ""
+
+
+def instead_of_these_classes(release: Release) -> Sentence:
+    """Which releases have what classes lack that chance alone did not form."""
+    if release.person:
+        return say(
+            "A release of sets can. So can one of {} with one sensitive attribute, made of a table with one record per "
+            "person, without a person column.",
+            Method("Anatomy"),
+        )
+    return say("A release of sets can, and so can one of {} with one sensitive attribute.", Method("Anatomy"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +101,11 @@ class Exchange:
 
     classes: ClassCounts
     times: NDArray[np.int64] | None = None
+
+    @classmethod
+    def of(cls, classes: ClassCounts) -> Exchange:
+        """The one of these classes, made once for all estimates from them."""
+        return classes.once("exchange", lambda: cls(classes))
 
     @cached_property
     def totals(self) -> NDArray[np.int64]:

@@ -202,7 +202,9 @@ def _check_tells(name: str, release: Release, sensitive: str | None) -> None:
             "trend", f"figures of the release {name!r} have no standard errors, so changes have none: {reason}"
         ).with_hint(
             say(
-                "Leave it out. Releases of sets can be compared, and those of {} with one attribute.", Method("Anatomy")
+                "Leave it out. Releases of sets can be compared, and those of {} with one attribute and no person "
+                "column.",
+                Method("Anatomy"),
             )
         )
 

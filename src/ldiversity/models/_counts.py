@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from ldiversity.base.arrays import CodeArray
 from ldiversity.schema import Domain
 
 __all__ = ["ClassCounts", "Population", "SomeClasses", "count_classes", "sizes_as_classes"]
+
+Found = TypeVar("Found")
 
 _BLOCK_CELLS: Final = 1 << 20
 """Numbers in a dense block: memory is bounded by it, not by classes times values."""
@@ -84,6 +86,17 @@ class ClassCounts:
         """All classes together."""
         counts = np.bincount(self.codes, weights=self.counts, minlength=len(self.domain))
         return Population(self.domain, np.rint(counts).astype(np.int64))
+
+    @cached_property
+    def _found(self) -> dict[str, Any]:
+        return {}
+
+    def once(self, question: str, find: Callable[[], Found]) -> Found:
+        """Find what follows from these counts alone, or give what was found before; it is forgotten with them."""
+        if question not in self._found:
+            self._found[question] = find()
+        answer: Found = self._found[question]
+        return answer
 
     @cached_property
     def different(self) -> ClassCounts:

@@ -7,10 +7,12 @@ from itertools import permutations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy import stats
 from scipy.sparse import csr_matrix
 
+import ldiversity as ld
 from ldiversity.errors import ParameterError, SchemaError, UnsupportedError
 from ldiversity.estimation import association, regress, trend
 from ldiversity.estimation._design import Design
@@ -207,6 +209,28 @@ def test_classes_by_chance_can_be_tested_and_others_not(bucketize: Callable[...,
     assert "classes" in found.method
     with pytest.raises(UnsupportedError, match="classes were formed by quasi-identifiers"):
         association(bucketize(columns, class_of, {"s": values}), "x")
+
+
+def test_classes_that_keep_records_of_a_person_apart_are_refused_for_that_reason() -> None:
+    rng = np.random.default_rng(5)
+    table = pa.table({
+        "who": np.repeat(np.arange(200), 2),
+        "x": rng.integers(0, 2, 400),
+        "s": np.array(["a", "b", "c", "d"])[rng.permutation(np.arange(400) % 4)],
+    })  # fmt: skip
+    release = ld.anonymize(table, quasi="x", sensitive="s", person="who", method=ld.Anatomy(l=2))
+
+    with pytest.raises(UnsupportedError, match="formed so that none holds two records of one person") as raised:
+        association(release, "x")
+    assert raised.value.hint == (
+        "A release of sets can. So can one of Anatomy with one sensitive attribute, made of a table with one record "
+        "per person, without a person column."
+    )
+    said = " ".join(ld.estimate(release, by="x").caveats)
+    assert "linear was not used, because classes were formed so that none holds two records of one person" in said
+    assert "by quasi-identifiers" not in said
+    sets = ld.anonymize(table, quasi="x", sensitive="s", person="who", method=ld.RandomizedAddition(l=2))
+    assert 0 <= association(sets, "x").pvalue <= 1
 
 
 @pytest.mark.parametrize(

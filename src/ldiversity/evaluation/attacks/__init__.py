@@ -21,6 +21,7 @@ from ldiversity.evaluation.attacks._registry import ATTACKS
 from ldiversity.evaluation.attacks._report import AttackReport
 from ldiversity.evaluation.attacks._risk import PrivacyRisk, Rate
 from ldiversity.evaluation.attacks._risk_attack import RiskAttack
+from ldiversity.evaluation.attacks._score import CERTAIN
 from ldiversity.evaluation.attacks._several_rows import SeveralRows
 from ldiversity.evaluation.attacks._shown import People, Shown, draw_people
 from ldiversity.evaluation.attacks._similarity import Similarity
@@ -30,6 +31,7 @@ from ldiversity.evaluation.attacks._two_releases import Changes, Composition, In
 
 __all__ = [
     "ATTACKS",
+    "CERTAIN",
     "AnyAttack",
     "Attack",
     "AttackReport",

@@ -8,6 +8,7 @@ from math import hypot
 from typing import Final
 
 from ldiversity.base.numbers import counted, number, percent, percent_at_most, points
+from ldiversity.evaluation.attacks import CERTAIN
 from ldiversity.evaluation.compare._run import ComparedAttack, ComparedRun
 
 __all__ = ["Choice", "choose", "eligible", "flaws", "pareto_set"]
@@ -66,10 +67,12 @@ def flaws(run: ComparedRun) -> tuple[str, ...]:
     for name in run.broken:
         broken = [one for one in run.attacks if one.attack == name and one.broken]  # of any attribute
         said.append(_beaten(max(broken, key=lambda one: one.success)))
-    if run.disclosed:
+    surest = run.surest
+    if surest is not None and surest.gives_away:
         said.append(
-            f"It gives away values for certain: someone who knows the quasi-identifiers is sure (by 90 % or more) of "
-            f"the value of {percent(run.disclosed)} of the records that were attacked."
+            f"It gives away values for certain: the attack {surest.attack!r} is sure (by {percent(CERTAIN)} or more) "
+            f"of the value of {percent(surest.certain)} of the records that were attacked, and right about "
+            f"{percent(surest.certain_success)} of those."
         )
     elif run.all_alike:
         said.append("It gives away values for certain: in some classes all records have the same value.")

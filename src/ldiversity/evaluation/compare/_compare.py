@@ -224,8 +224,8 @@ def _how(setting: Setting, rows: Sequence[ComparedRun]) -> list[str]:
         "where that is more."
     )
     sound = (
-        "A run is sound when it makes a promise, no attack except those that learn beats it, and no value is certain. "
-        "An unsound run is recommended only when no other is worth publishing."
+        "A run is sound when it makes a promise, no attack except those that learn beats it, and none is sure of "
+        "values and right about them. An unsound run is recommended only when no other is worth publishing."
     )
     found = _found(setting.recognition, "the table" if setting.drawn_from is None else "the sample")
     notes = [risk, error, sound, found, "Publishing draws anew, so its figures will differ slightly from these."]

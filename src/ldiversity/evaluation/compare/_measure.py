@@ -99,8 +99,9 @@ def _measured(candidate: Candidate, setting: Setting, release: Release, seconds:
     figures = {} if found is None else {name: figure.value for name, figure in found.models.items()}
     models = {name: _number(value) for name, value in figures.items() if not isinstance(value, Mapping)}
     error = _attempt("queries", notes, lambda: _query_error(setting, release))
+    table = setting.original
     spread = _attempt(
-        "distributions", notes, lambda: max(distribution_mse(setting.table, release, sensitive=name) for name in names)
+        "distributions", notes, lambda: max(distribution_mse(table, release, sensitive=name) for name in names)
     )
     association = _attempt("association", notes, lambda: _association(setting, release))
     promised = max(float(release.claim(name).posterior) for name in release.sensitive)
@@ -134,7 +135,7 @@ def _measured(candidate: Candidate, setting: Setting, release: Release, seconds:
 
 def _association(setting: Setting, release: Release) -> tuple[Kept, Kept]:
     """Errors within cells and of coefficients, of the attributes of which most is lost."""
-    found = [association_errors(setting.table, release, one.name) for one in setting.sensitive]
+    found = [association_errors(setting.original, release, one.name) for one in setting.sensitive]
     cells, coefficients = (
         max(of_one, key=lambda kept: -np.inf if np.isnan(kept.lost) else kept.lost)
         for of_one in zip(*found, strict=True)
@@ -144,12 +145,12 @@ def _association(setting: Setting, release: Release) -> tuple[Kept, Kept]:
 
 def _classified(chosen: ChosenMethod | None, setting: Setting) -> Kept | None:
     """Publish a sample of the table, and classify records that are not in it."""
-    if chosen is None or setting.sample is None:
+    if chosen is None or setting.sample is None or setting.held_out is None:
         return None
-    learned, others = setting.sample
+    (learned, _), (known, others) = setting.sample, setting.held_out
     release = _publish(chosen, replace(setting, table=learned, sensitive=setting.declared))
     found = [
-        classifier_accuracy(learned, release, others, sensitive=one.name, columns=_CLASSIFIED_BY)
+        classifier_accuracy(known, release, others, sensitive=one.name, columns=_CLASSIFIED_BY)
         for one in setting.sensitive
     ]
     return min(found, key=lambda kept: kept.release - kept.original)
@@ -238,6 +239,7 @@ def _compared(result: AttackResult, guessing: Mapping[str, float]) -> ComparedAt
         certain_success=None if result.certain_success is None else float(result.certain_success),
         broken=bool(result.broken),
         found=int(result.found),
+        reference=None if result.reference is None else float(result.reference),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
 
 from ldiversity.base.answers import Scalar, fact
+from ldiversity.evaluation.attacks import CERTAIN
 from ldiversity.evaluation.measures import Kept
 
 __all__ = ["LEARNERS", "ComparedAttack", "ComparedRun", "run_from_document"]
@@ -38,6 +39,9 @@ class ComparedAttack:
         Whether it beats the promise beyond chance.
     found
         How many people were found in the release.
+    reference
+        What it achieves without the knowledge that it is about, such as a person's other rows; None when it uses only
+        what the release says about each record.
     """
 
     attack: str
@@ -51,6 +55,19 @@ class ComparedAttack:
     certain_success: float | None = None
     broken: bool = False
     found: int = 0
+    reference: float | None = None
+
+    @property
+    def gives_away(self) -> float:
+        """The share of people whose value it is sure of and right about; 0 when its being sure means nothing.
+
+        That is so when it is right less often than it is sure to be. What an attacker takes for granted beyond the
+        release may be wrong, such as that all rows of a person have one value, and then some of what they are sure of
+        is right by chance: they must also beat the promise.
+        """
+        right = self.certain_success or 0.0
+        trusted = self.reference is None or self.broken
+        return self.certain * right if right >= CERTAIN and trusted else 0.0
 
     @property
     def gain(self) -> float:
@@ -173,8 +190,15 @@ class ComparedRun:
 
     @fact
     def disclosed(self) -> float | None:
-        """The share of people whose value is certain to attackers who know no more than the promise covers."""
-        return max((one.certain for one in self.attacks if not self.knows_more(one)), default=None)
+        """The share of people whose value an attacker is sure of and right about who knows no more than is covered."""
+        surest = self.surest
+        return None if surest is None else surest.gives_away
+
+    @property
+    def surest(self) -> ComparedAttack | None:
+        """The attack that gives most values away for certain, of those that the promise covers."""
+        covered = (one for one in self.attacks if not self.knows_more(one))
+        return max(covered, key=lambda one: one.gives_away, default=None)
 
     def knows_more(self, attack: ComparedAttack) -> bool:
         """Whether an attacker learns, or knows shares of values, which the promise does not cover."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,7 +20,7 @@ from ldiversity.base.checks import check_integer, name_some
 from ldiversity.errors import LDiversityError, ParameterError
 from ldiversity.evaluation.attacks import ATTACKS, Attack, SeveralRows
 from ldiversity.evaluation.audit import Recognition, audit
-from ldiversity.evaluation.measures import QueryWorkload
+from ldiversity.evaluation.measures import Original, QueryWorkload
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.publish import Columns, GivenGrid, Level, check_levels, read_hierarchies
 from ldiversity.tables import Reading, Sensitive, Source, check_roles, fit_coder, open_source
@@ -68,6 +69,16 @@ class Setting:
     uninformed: float = 1.0
     sample: tuple[pa.Table, pa.Table] | None = field(default=None, repr=False)
     drawn_from: int | None = None
+
+    @cached_property
+    def original(self) -> Original:
+        """The table, for measures: what follows from it alone is found once for all runs."""
+        return Original(self.table)
+
+    @cached_property
+    def held_out(self) -> tuple[Original, Original] | None:
+        """The same of the two tables of `sample`."""
+        return None if self.sample is None else (Original(self.sample[0]), Original(self.sample[1]))
 
     @property
     def judged_by(self) -> Literal["queries", "association"]:

@@ -16,12 +16,13 @@ from ldiversity.evaluation.measures._counting import count_estimated, count_true
 from ldiversity.evaluation.measures._distributions import distribution_mse, kl_divergence
 from ldiversity.evaluation.measures._errors import squared_errors
 from ldiversity.evaluation.measures._ncp import ncp, ncp_by_column
-from ldiversity.evaluation.measures._original import as_type, code_sensitive, read_columns
+from ldiversity.evaluation.measures._original import Original, as_type, code_sensitive, read_columns
 from ldiversity.evaluation.measures._workload import Query, QueryWorkload
 
 __all__ = [
     "Axis",
     "Kept",
+    "Original",
     "Query",
     "QueryWorkload",
     "additional_loss",

@@ -13,11 +13,13 @@ from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.estimation import as_by, bins
 from ldiversity.evaluation.measures._distributions import ComparedCells, compare_cells
 from ldiversity.evaluation.measures._errors import shares_of
-from ldiversity.evaluation.measures._original import chosen_sensitive, code_sensitive, read_columns
+from ldiversity.evaluation.measures._original import Original, Records, chosen_sensitive
 from ldiversity.release import to_numbers
 from ldiversity.schema import Role
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from ldiversity.base.arrays import FloatArray
@@ -167,9 +169,7 @@ def _of_coefficients(cells: ComparedCells) -> Kept:
     return Kept(_root_mean_square(estimated - true), 0.0, _root_mean_square(true))
 
 
-def telling(
-    owner: str, table: pa.Table, codes: NDArray[np.int32], release: Release, most: int = _COLUMNS
-) -> tuple[By, ...]:
+def telling(owner: str, records: Records, release: Release, most: int = _COLUMNS) -> tuple[By, ...]:
     """The quasi-identifiers that tell most about the values, and the cells that they make; at most `most`.
 
     Raises
@@ -177,17 +177,24 @@ def telling(
     UnsupportedError
         When all quasi-identifiers have too many values to make cells.
     """
-    found: list[tuple[float, By]] = []
-    for column in release.schema.names(Role.QUASI):
+    quasi = release.schema.names(Role.QUASI)
+    found = records.once(("telling", quasi, release.coarse), lambda: _by_information(records, release, quasi))
+    if not found:
+        raise UnsupportedError(owner, f"a quasi-identifier must be a number, or have at most {_MOST_LABELS} values")
+    return found[:most]
+
+
+def _by_information(records: Records, release: Release, quasi: Sequence[str]) -> tuple[By, ...]:
+    """The cells of each quasi-identifier that can make some, that which tells most first."""
+    table, found = records.table, []
+    for column in quasi:
         cut = _cut(column, table[column], release)
         if cut is not None:
             coded = cut.encode(table[column]) if column not in release.coarse else None
             labels = table[column].combine_chunks().dictionary_encode().indices if coded is None else coded.codes
-            found.append((_information(np.asarray(labels), codes), cut))
-    if not found:
-        raise UnsupportedError(owner, f"a quasi-identifier must be a number, or have at most {_MOST_LABELS} values")
+            found.append((_information(np.asarray(labels), records.codes), cut))
     found.sort(key=lambda one: -one[0])
-    return tuple(cut for _, cut in found[:most])
+    return tuple(cut for _, cut in found)
 
 
 def _cells(
@@ -201,14 +208,11 @@ def _cells(
     name = chosen_sensitive(owner, release, sensitive)
     parts = None if by is None else as_by(by)
     columns = release.schema.names(Role.QUASI) if parts is None else tuple(part.column for part in parts)
-    table = read_columns(owner, original, [*columns, name], release)
-    codes = code_sensitive(table[name], name, release.domain(name), release.schema[name].type)
-    kept = np.flatnonzero(codes >= 0)
-    if not len(kept):
+    records = Original.of(original).records(owner, columns, name, release)
+    if not records.n:
         raise ParameterError(owner, "original", "must have at least one record", got="none")
-    table, codes = table.take(pa.array(kept)), codes[kept]
-    cut = telling(owner, table, codes, release) if parts is None else parts
-    return compare_cells(table, codes, release, name, cut, estimator)
+    cut = telling(owner, records, release) if parts is None else parts
+    return compare_cells(records, release, cut, estimator)
 
 
 def _cut(column: str, cells: pa.ChunkedArray, release: Release) -> By | None:

@@ -71,7 +71,10 @@ class Reach(Protocol):
     """Where on an axis the classes of a release lie."""
 
     def shares(self, chosen: BoolArray) -> FloatArray:
-        """Shape (classes,): the share of each class that lies on the chosen values of the axis."""
+        """Shape (queries, classes): the share of each class that lies on values which each query chose, of the axis.
+
+        `chosen` has the shape (queries, values).
+        """
 
 
 def reach_of(axis: Axis, region: Region) -> Reach:
@@ -101,8 +104,9 @@ class _Ranges:
         return self._between(np.where(chosen, self.measure, 0.0)) / self.totals
 
     def _between(self, measure: FloatArray) -> FloatArray:
-        reached = np.concatenate([[0.0], np.cumsum(measure)])
-        between: FloatArray = reached[self.last] - reached[self.first]
+        reached = np.zeros((*measure.shape[:-1], measure.shape[-1] + 1))
+        np.cumsum(measure, axis=-1, out=reached[..., 1:])
+        between: FloatArray = reached[..., self.last] - reached[..., self.first]
         return between
 
 
@@ -113,8 +117,8 @@ class _Lists:
     totals: FloatArray
 
     def shares(self, chosen: BoolArray) -> FloatArray:
-        shares: FloatArray = (self.members @ chosen.astype(np.float64)) / self.totals
-        return shares if self.region_of is None else shares[self.region_of]
+        shares: FloatArray = (self.members @ chosen.T.astype(np.float64)).T / self.totals
+        return shares if self.region_of is None else shares[:, self.region_of]
 
 
 def _lists(axis: Axis, of: Region, measure: FloatArray) -> _Lists:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from ldiversity.errors import ParameterError
 from ldiversity.estimation import estimate, true_cells
 from ldiversity.evaluation.measures._association import Kept, telling
-from ldiversity.evaluation.measures._original import as_type, chosen_sensitive, code_sensitive, read_columns
+from ldiversity.evaluation.measures._original import Original, Records, as_type, chosen_sensitive
 from ldiversity.schema import Role
 
 if TYPE_CHECKING:
@@ -73,54 +73,38 @@ def classifier_accuracy(
     """
     owner = "classifier_accuracy"
     name = chosen_sensitive(owner, release, sensitive)
-    wanted = [*release.schema.names(Role.QUASI), name]
-    domain, kind = release.domain(name), release.schema[name].type
-    known, others = read_columns(owner, original, wanted, release), read_columns(owner, held_out, wanted)
-    (known, codes), (others, truth) = (
-        _with_values(table, code_sensitive(table[name], name, domain, kind)) for table in (known, others)
-    )
-    for given, table in (("original", known), ("held_out", others)):
-        if not table.num_rows:
+    quasi, domain = release.schema.names(Role.QUASI), release.domain(name)
+    known = Original.of(original).records(owner, quasi, name, release)
+    others = Original.of(held_out).records(owner, quasi, name, release, checked=False)
+    for given, records in (("original", known), ("held_out", others)):
+        if not records.n:
             raise ParameterError(owner, given, "must have at least one record", got="none")
-    totals = np.bincount(codes, minlength=len(domain)).astype(np.float64)
+    truth = others.codes
+    totals = known.once("totals", lambda: np.bincount(known.codes, minlength=len(domain)).astype(np.float64))
     scores = {"original": np.log(totals + 1) + np.zeros((len(truth), 1))}
     scores["release"] = np.log(np.maximum(estimate(release, sensitive=name, estimator=estimator).count[0], 0) + 1)[None]
-    for part in telling(owner, known, codes, release, columns):
-        true, estimated, places = _counts(release, name, part, (known, codes), others, estimator)
+    for part in telling(owner, known, release, columns):
+        true, estimated, places = _counts(release, part, known, others, estimator)
         scores["original"] = scores["original"] + _logs(true)[places]
         scores["release"] = scores["release"] + _logs(np.maximum(estimated, 0.0))[places]
     right = {who: float(np.mean(score.argmax(axis=1) == truth)) for who, score in scores.items()}
     return Kept(right["release"], right["original"], float(np.mean(truth == totals.argmax())))
 
 
-def _with_values(table: pa.Table, codes: NDArray[np.int32]) -> tuple[pa.Table, NDArray[np.int32]]:
-    kept = np.flatnonzero(codes >= 0)
-    return table.take(pa.array(kept)), codes[kept]
-
-
 def _counts(
-    release: Release,
-    name: str,
-    part: By,
-    known: tuple[pa.Table, NDArray[np.int32]],
-    others: pa.Table,
-    estimator: str,
+    release: Release, part: By, known: Records, others: Records, estimator: str
 ) -> tuple[FloatArray, FloatArray, NDArray[np.int64]]:
     """True and estimated counts of each label and value, shape (labels, F), and the labels of the other records."""
-    estimated = estimate(release, by=(part,), sensitive=name, estimator=estimator)
+    estimated = estimate(release, by=(part,), sensitive=known.name, estimator=estimator)
     labels = estimated.labels[part.column]
-    table, codes = known
-    ours, theirs = (true_cells(release, part, one) for one in (table, others))
-    texts = [as_type(part.column, one.labels, labels.type) for one in (ours, theirs)]
+    ours, theirs = known.cells(release, (part,)), true_cells(release, part, others.table)
+    texts = [as_type(part.column, one, labels.type) for one in (*ours.labels, theirs.labels)]
     every = pc.unique(pa.chunked_array([*texts, *labels.chunks]))
-    n_values = len(release.domain(name))
-    places = [
-        np.asarray(pc.index_in(own, value_set=every))[one.codes] for own, one in zip(texts, (ours, theirs), strict=True)
-    ]
-    true = np.bincount(places[0] * n_values + codes, minlength=len(every) * n_values).reshape(-1, n_values)
-    counts = np.zeros(true.shape)
-    np.add.at(counts, np.asarray(pc.index_in(labels, value_set=every)), estimated.count)
-    return true.astype(np.float64), counts, places[1]
+    of_ours, of_theirs, of_labels = (np.asarray(pc.index_in(own, value_set=every)) for own in (*texts, labels))
+    true, counts = np.zeros((2, len(every), len(known.domain)))
+    np.add.at(true, of_ours[ours.places[:, 0]], ours.counts)
+    np.add.at(counts, of_labels, estimated.count)
+    return true, counts, of_theirs[theirs.codes]
 
 
 def _logs(counts: FloatArray) -> FloatArray:

@@ -10,17 +10,20 @@ from numpy.typing import NDArray
 
 from ldiversity.errors import SchemaError, UnsupportedError
 from ldiversity.estimation import Exchange
-from ldiversity.evaluation.measures._axes import Axis, reach_of
+from ldiversity.evaluation.measures._axes import Axis, Reach, reach_of
 from ldiversity.evaluation.measures._selection import Chosen, Rows
 from ldiversity.mechanisms import SINGULAR_CONDITION
 
 if TYPE_CHECKING:
-    from ldiversity.base.arrays import CodeArray, FloatArray
+    from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray
     from ldiversity.release import Release
 
 __all__ = ["Chosen", "count_estimated", "count_true", "unmix"]
 
 _BLOCK: Final = 64
+
+_TOGETHER: Final = 8
+"""Queries that are asked of a column at once: enough that asking takes no time, few enough for the cache."""
 
 _FEW_VALUES: Final = 64
 """Up to so many values, dense shares of all rows are summed faster than sparse ones."""
@@ -107,7 +110,7 @@ def unmix(counts: FloatArray, release: Release, name: str) -> FloatArray:
     columns = list(release.class_columns.values())
     alone = columns.count(release.class_columns[name]) == 1
     if release.blind(name) and alone and not release.generalized:
-        exchange = Exchange(release.evidence(name).candidates)
+        exchange = Exchange.of(release.evidence(name).candidates)
         if exchange.condition < SINGULAR_CONDITION:
             return exchange.undo(counts)
         raise UnsupportedError(
@@ -130,12 +133,23 @@ def _class_weights(
     reaches = {column: reach_of(axes[column], release.region(column)) for column in names if column not in exact}
     first = 0
     for weights in _shares_of_rows(queries, axes, release, name, sizes, exact):
-        for place, query in enumerate(queries[first : first + len(weights)]):
-            for column, chosen in query.items():
-                if column in reaches:
-                    weights[place] *= reaches[column].shares(chosen)
+        for begin in range(0, len(weights), _TOGETHER):
+            some = queries[first + begin : first + min(begin + _TOGETHER, len(weights))]
+            shares = {
+                column: _shares(reach, [query.get(column) for query in some]) for column, reach in reaches.items()
+            }
+            for place, query in enumerate(some, start=begin):
+                for column in query:
+                    if column in shares:
+                        weights[place] *= next(shares[column])
         yield weights
         first += len(weights)
+
+
+def _shares(reach: Reach, chosen: Sequence[BoolArray | None]) -> Iterator[FloatArray]:
+    """What the queries that name a column select of each class, one query after the other."""
+    named = [one for one in chosen if one is not None]
+    return iter(reach.shares(np.array(named)) if named else ())
 
 
 def _shares_of_rows(

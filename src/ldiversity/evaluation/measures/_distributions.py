@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 
 from ldiversity.base.checks import check_choice, check_number
 from ldiversity.errors import ParameterError
-from ldiversity.estimation import as_by, bins, estimate, true_cells
+from ldiversity.estimation import as_by, bins, estimate
 from ldiversity.evaluation.measures._errors import squared_errors
-from ldiversity.evaluation.measures._original import as_type, chosen_sensitive, code_sensitive, read_columns
+from ldiversity.evaluation.measures._original import Original, Records, as_type, chosen_sensitive
 from ldiversity.release import to_numbers
 from ldiversity.schema import Role
 from ldiversity.sentences import Setting, say
@@ -174,14 +174,15 @@ def _compare(
     quasi = release.schema.names(Role.QUASI)
     parts = as_by(by) if by is not None else ()
     columns = quasi if by is None else tuple(part.column for part in parts)
-    table = read_columns(owner, original, [*columns, name], release)
-    codes = code_sensitive(table[name], name, release.domain(name), release.schema[name].type)
-    kept = np.flatnonzero(codes >= 0)
-    table, codes = table.take(pa.array(kept)), codes[kept]
-    if not len(codes):
+    records = Original.of(original).records(owner, columns, name, release)
+    if not records.n:
         raise ParameterError(owner, "original", "must have at least one record", got="none")
     divisions: Sequence[tuple[By, ...]] = (
-        [parts] if by is not None else [(_cut(column, table, release),) for column in quasi]
+        [parts]
+        if by is not None
+        else records.once(
+            ("cut", quasi, release.coarse), lambda: [(_cut(column, records.table, release),) for column in quasi]
+        )
     )
     if not divisions:
         raise ParameterError(
@@ -190,31 +191,28 @@ def _compare(
             "must be given for a release without quasi-identifiers",
             hint=say("Use {}.", Setting("by", "", python="by=()")),
         )
-    return [compare_cells(table, codes, release, name, division, estimator) for division in divisions]
+    return [compare_cells(records, release, division, estimator) for division in divisions]
 
 
-def compare_cells(
-    table: pa.Table, codes: NDArray[np.int32], release: Release, name: str, by: tuple[By, ...], estimator: str
-) -> ComparedCells:
+def compare_cells(records: Records, release: Release, by: tuple[By, ...], estimator: str) -> ComparedCells:
     """Count the records of each cell by their values, as they are and as they are estimated."""
-    estimated = estimate(release, by=by, sensitive=name, estimator=estimator)
-    true_keys, estimated_keys = np.zeros(len(codes), dtype=np.int64), np.zeros(estimated.n_cells, dtype=np.int64)
+    estimated = estimate(release, by=by, sensitive=records.name, estimator=estimator)
+    true = records.cells(release, by)
+    true_keys, estimated_keys = np.zeros(len(true.places), dtype=np.int64), np.zeros(estimated.n_cells, dtype=np.int64)
     sizes = []
-    for part in by:
-        coded = true_cells(release, part, table)
+    for part, own, places in zip(by, true.labels, true.places.T, strict=True):
         labels = estimated.labels[part.column]
-        known = as_type(part.column, coded.labels, labels.type)
+        known = as_type(part.column, own, labels.type)
         every = pc.unique(pa.chunked_array([known, *labels.chunks]))  # the true ones first, in their order
         sizes.append(len(every))
-        true_keys = true_keys * len(every) + np.asarray(pc.index_in(known, value_set=every))[coded.codes]
+        true_keys = true_keys * len(every) + np.asarray(pc.index_in(known, value_set=every))[places]
         estimated_keys = estimated_keys * len(every) + np.asarray(pc.index_in(labels, value_set=every))
-    n_values = len(release.domain(name))
     keys, cells = np.unique(np.concatenate([true_keys, estimated_keys]), return_inverse=True)
-    truth = np.bincount(cells[: len(codes)] * n_values + codes, minlength=len(keys) * n_values)
-    counts = np.zeros((len(keys), n_values))
-    np.add.at(counts, cells[len(codes) :], estimated.count)
+    truth, counts = np.zeros((2, len(keys), len(records.domain)))
+    np.add.at(truth, cells[: len(true_keys)], true.counts)
+    np.add.at(counts, cells[len(true_keys) :], estimated.count)
     places = np.column_stack(np.unravel_index(keys, sizes)) if by else np.zeros((len(keys), 0), dtype=np.int64)
-    return ComparedCells(truth.reshape(-1, n_values).astype(np.float64), counts, places)
+    return ComparedCells(truth, counts, places)
 
 
 def _cut(column: str, table: pa.Table, release: Release) -> By:

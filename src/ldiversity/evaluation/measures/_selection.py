@@ -81,9 +81,10 @@ class Rows:
 
         `numbers` gives those of some rows, shape (rows, width), dense or sparse.
         """
+        room = np.empty((min(self.n_rows, _ROWS), _QUERIES))  # the same for all weights: new pages take longer
         for first in range(0, len(queries), _QUERIES):
             block = queries[first : first + _QUERIES]
-            weigh = self._weigher(block)
+            weigh = self._weigher(block, room)
             total = np.zeros((width, _QUERIES))
             for start in range(0, self.n_rows, _ROWS):
                 part = slice(start, min(start + _ROWS, self.n_rows))
@@ -92,14 +93,14 @@ class Rows:
                 total += multiply(some.T, weights) if isinstance(some, np.ndarray) else np.asarray(some.T @ weights)
             yield np.ascontiguousarray(total.T[: len(block)])
 
-    def _weigher(self, block: Sequence[Chosen]) -> Callable[[slice], FloatArray]:
-        """Give a function from rows to the share of each that each query selects, shape (rows, 64)."""
+    def _weigher(self, block: Sequence[Chosen], room: FloatArray) -> Callable[[slice], FloatArray]:
+        """Give a function from rows to the share of each that each query selects, shape (rows, 64), in `room`."""
         words = {
             name: _words([query.get(name) for query in block])
             for name in dict.fromkeys(name for query in block for name in query if name in self.positions)
         }
         spread = [
-            (place, reach.shares(chosen), of_row)
+            (place, reach.shares(chosen[None, :])[0], of_row)
             for place, query in enumerate(block)
             for name, chosen in query.items()
             if name in self.reaches
@@ -111,7 +112,8 @@ class Rows:
             for name, of_value in words.items():
                 bits &= of_value.take(self.positions[name][part])
             selected = np.unpackbits(bits.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
-            weights = selected.astype(np.float64)
+            weights = room[: len(selected)]
+            weights[:] = selected
             for place, shares, of_row in spread:
                 weights[:, place] *= shares[of_row[part]]
             return weights

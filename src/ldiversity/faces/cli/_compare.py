@@ -46,8 +46,8 @@ _PICTURES: Final = (".png", ".svg", ".pdf")
 _EXPOSURE: Final = (
     "k: the smallest class of equal quasi-identifiers. found at worst: how surely someone finds a person's record, and "
     "how many records are found more surely than the limit. worst belief: the likeliest value of anybody. times "
-    "likelier: how much a value gains at most over its overall share. sure of: records whose value the release itself "
-    "gives away."
+    "likelier: how much a value gains at most over its overall share. sure of: records whose value an attack that "
+    "the promise covers is sure of, and right about."
 )
 
 

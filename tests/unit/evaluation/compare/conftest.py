@@ -26,10 +26,12 @@ def found(people: pa.Table) -> ld.Comparison:
 @pytest.fixture(scope="session")
 def made_run() -> Callable[..., ComparedRun]:
     def make(label: str, success: float, error: float | None, **others: Any) -> ComparedRun:
+        certain = others.pop("certain", 0.0)
         attack = ComparedAttack(
             others.pop("attack", "guess"), "disease", success, 0.1, low=success, high=others.pop("high", success),
-            claim=others.pop("claim", 0.5), certain=others.pop("certain", 0.0),
-            certain_success=others.pop("certain_success", None), broken=others.pop("broken", False), found=10,
+            claim=others.pop("claim", 0.5), certain=certain,
+            certain_success=others.pop("certain_success", 1.0 if certain else None),
+            broken=others.pop("broken", False), found=10, reference=others.pop("reference", None),
         )  # fmt: skip
         words = ("--method", label)
         return ComparedRun(label, label, {"l": 2}, words, attacks=(attack,), relative_error=error, **others)

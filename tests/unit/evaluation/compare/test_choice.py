@@ -97,7 +97,30 @@ def test_a_run_with_certain_values_is_not_recommended_where_another_is_sound(mad
 def test_certain_values_are_a_caution(made_run: Make) -> None:
     (caution,) = choose([made_run("a", 0.2, 0.1, certain=0.025)]).cautions
 
-    assert caution.endswith("is sure (by 90 % or more) of the value of 2.5 % of the records that were attacked.")
+    assert caution == (
+        "It gives away values for certain: the attack 'guess' is sure (by 90 % or more) of the value of 2.5 % of the "
+        "records that were attacked, and right about 100 % of those."
+    )
+
+
+def test_an_attack_that_is_sure_and_mostly_wrong_gives_nothing_away(made_run: Make) -> None:
+    run = made_run("a", 0.2, 0.1, certain=0.11, certain_success=0.35)
+
+    assert (run.disclosed, flaws(run)) == (0.0, ())
+
+
+def test_what_is_given_away_is_what_an_attack_is_sure_of_and_right_about(made_run: Make) -> None:
+    assert made_run("a", 0.2, 0.1, certain=0.5, certain_success=0.9).disclosed == 0.45
+
+
+def test_an_attack_that_takes_more_for_granted_must_also_beat_the_promise(made_run: Make) -> None:
+    # One record of which it is sure is right by chance where the promise is one in two.
+    lucky = made_run("a", 0.2, 0.1, attack="several-rows", certain=0.01, reference=0.2)
+    broken = made_run("a", 0.2, 0.1, attack="several-rows", certain=0.3, reference=0.2, broken=True)
+
+    assert (lucky.disclosed, flaws(lucky)) == (0.0, ())
+    assert broken.disclosed == 0.3
+    assert any(said.startswith("It gives away values for certain: the attack 'several-rows'") for said in flaws(broken))
 
 
 def test_classes_of_one_value_that_no_target_is_in_are_a_caution(made_run: Make) -> None:

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import ldiversity as ld
+from ldiversity.evaluation.attacks import SeveralRows
 
 ROLES: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": "disease"}
 
@@ -99,6 +100,42 @@ def test_a_release_with_certain_values_is_recommended_with_a_caution_alone() -> 
 
     assert found.rows[0].disclosed == pytest.approx(1 / 3)
     assert found.to_dict()["rows"][0]["flaws"]
+
+
+def _visits(*, steady: bool) -> pa.Table:
+    """Two rows of each of 150 people, of different ages; `steady`: with the same value in both."""
+    rng = np.random.default_rng(4)
+    who = np.repeat(np.arange(150), 2)
+    codes = rng.integers(0, 20, 150)[who] if steady else rng.integers(0, 20, len(who))
+    values = np.array([f"v{code:02d}" for code in range(20)])
+    return pa.table({"who": who, "age": rng.permutation(len(who)), "disease": values[codes]})
+
+
+@pytest.mark.parametrize("method", [ld.BSGI(l=3), ld.Mondrian(model="frequency:3")])
+def test_an_attack_that_wrongly_joins_rows_makes_no_run_unsound(method: Any) -> None:
+    table = _visits(steady=False)
+    found = ld.compare(table, quasi="age", sensitive="disease", person="who", methods=[method], queries=5, seed=1)
+    (run,) = found.rows
+    (joined,) = (one for one in run.attacks if one.attack == "several-rows")
+
+    # People have several values, so what fits all rows of a person is a mistake.
+    assert joined.certain > 0
+    assert (joined.broken, run.disclosed, found.judged[0].flaws) == (False, 0.0, ())
+
+
+def test_a_release_that_gives_values_away_through_several_rows_is_unsound() -> None:
+    # All rows of a person have one value. Nothing says whose they are, so the set of each is drawn afresh.
+    table = _visits(steady=True)
+    found = ld.compare(
+        table, quasi="who", sensitive="disease", drop="age", l=2, methods="randomized-addition",
+        attacks=["mechanism", SeveralRows()], queries=5, seed=1,
+    )  # fmt: skip
+    (run,) = found.rows
+
+    assert run.broken == ("several-rows",)
+    assert run.disclosed is not None
+    assert run.disclosed > 0.5
+    assert any(said.startswith("It gives away values for certain") for said in found.judged[0].flaws)
 
 
 def test_records_without_a_value_that_are_dropped_are_left_out(people: pa.Table) -> None:

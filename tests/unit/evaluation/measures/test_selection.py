@@ -16,8 +16,9 @@ class _Halves:
     """Labels 0, 1, 2: the first half of an axis, all of it, the second half; spread evenly."""
 
     def shares(self, chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
-        middle = len(chosen) // 2
-        return np.array([part.mean() for part in (chosen[:middle], chosen, chosen[middle:])])
+        middle = chosen.shape[1] // 2
+        parts = (chosen[:, :middle], chosen, chosen[:, middle:])
+        return np.column_stack([part.mean(axis=1) for part in parts])
 
 
 def _asked(rng: np.random.Generator, names: list[str], n_queries: int) -> list[Chosen]:
@@ -46,7 +47,7 @@ def test_every_query_counts_what_it_would_count_alone(monkeypatch: pytest.Monkey
             weight = 1.0
             for name, chosen in query.items():
                 if name == "zip":
-                    weight *= _Halves().shares(chosen)[labels[row]]
+                    weight *= _Halves().shares(chosen[None, :])[0, labels[row]]
                 else:
                     place = positions[name][row]
                     weight *= float(place < len(chosen) and chosen[place])
