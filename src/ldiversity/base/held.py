@@ -1,8 +1,11 @@
-"""Keeping a process within its memory: what was freed goes back to the system before more is taken.
+"""Memory that was freed: it goes back to the system before more is taken, or is used again.
 
 Allocators keep what is freed, so that a process may hold twice what it uses. Within a limit, Arrow takes memory where
 Python's arrays are taken from too, so that one can use what the other has freed, and whole free pages go back to the
 system as soon as the process comes near its limit.
+
+Without a limit, it is the other way round. Large arrays go back to the system as soon as they are freed, and the next
+ones get pages that the system has to fill with zeros first. So they are kept until the run ends.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -20,7 +23,7 @@ import pyarrow as pa
 
 from ldiversity.base.budget import Budget
 
-__all__ = ["LARGE_PIECE", "give_back", "held_to", "resident_bytes"]
+__all__ = ["LARGE_PIECE", "give_back", "held_to", "resident_bytes", "used_again"]
 
 _STATISTICS: Final = Path("/proc/self/statm")
 _NEAR: Final = 100_000_000
@@ -33,29 +36,62 @@ _GROWTH: Final = 24_000_000
 """How much the process must grow before it is worth to look for free pages again."""
 
 
+_TRIM_THRESHOLD: Final = -1
+_MMAP_THRESHOLD: Final = -3
+_KEEP: Final = {_MMAP_THRESHOLD: 1 << 30, _TRIM_THRESHOLD: (1 << 31) - 1}
+"""Settings of the C library by which arrays of any size are kept when they are freed."""
+
+_USUAL: Final = {_MMAP_THRESHOLD: 1 << 25, _TRIM_THRESHOLD: 1 << 26}
+"""Settings that the C library itself comes to in a process that frees large arrays."""
+
+
 class _Holder:
     """What all threads of the process know of the limit; runs within runs and beside each other share it."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._limits: list[int] = []
+        self._using_again = 0
         self._pool: pa.MemoryPool | None = None
         self._after = 0
 
     def begin(self, limit: int) -> None:
         with self._lock:
-            if not self._limits and _trim() is not None:
-                self._pool = pa.default_memory_pool()
-                pa.set_memory_pool(pa.system_memory_pool())
+            self._share_memory()
             self._limits.append(limit)
             self._after = 0
 
     def end(self, limit: int) -> None:
         with self._lock:
             self._limits.remove(limit)
-            if not self._limits and self._pool is not None:
-                pa.set_memory_pool(self._pool)
-                self._pool = None
+            self._part_memory()
+
+    def begin_using_again(self) -> None:
+        with self._lock:
+            self._share_memory()
+            if not self._using_again:
+                _set(_KEEP)
+            self._using_again += 1
+
+    def end_using_again(self) -> None:
+        with self._lock:
+            self._using_again -= 1
+            self._part_memory()
+            if self._using_again:
+                return
+            _set(_USUAL)
+            if (trim := _trim()) is not None:
+                trim(0)
+
+    def _share_memory(self) -> None:
+        if self._pool is None and _trim() is not None:
+            self._pool = pa.default_memory_pool()
+            pa.set_memory_pool(pa.system_memory_pool())
+
+    def _part_memory(self) -> None:
+        if self._pool is not None and not self._limits and not self._using_again:
+            pa.set_memory_pool(self._pool)
+            self._pool = None
 
     def give_back(self, ahead: int) -> None:
         with self._lock:
@@ -92,6 +128,23 @@ def held_to(budget: Budget | None) -> Iterator[None]:
         _holder.end(budget.bytes)
 
 
+@contextmanager
+def used_again() -> Iterator[None]:
+    """Keep what is freed within the block for what comes next; when it ends, all that is free goes back.
+
+    Examples
+    --------
+    >>> with used_again():
+    ...     pa.default_memory_pool().backend_name in {"system", "mimalloc", "jemalloc"}
+    True
+    """
+    _holder.begin_using_again()
+    try:
+        yield
+    finally:
+        _holder.end_using_again()
+
+
 def give_back(ahead: int = 0) -> None:
     """Return free memory to the system, if the process is near a limit; long work calls it after each of its pieces.
 
@@ -112,6 +165,25 @@ def resident_bytes() -> int | None:
         return int(_STATISTICS.read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError, AttributeError):
         return None
+
+
+def _set(settings: Mapping[int, int]) -> None:
+    """Change settings of the C library, where it has them."""
+    if (change := _mallopt()) is not None:
+        for setting, value in settings.items():
+            change(setting, value)
+
+
+@functools.cache
+def _mallopt() -> Callable[[int, int], int] | None:
+    """How the C library is told what to do with memory that is freed; None where it has no such function."""
+    try:
+        change = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):
+        return None
+    change.argtypes, change.restype = [ctypes.c_int, ctypes.c_int], ctypes.c_int
+    function: Callable[[int, int], int] = change
+    return function
 
 
 @functools.cache

@@ -89,6 +89,9 @@ class Combined(Answer, schema="combined", version=1):
 def combine(estimates: ArrayLike, variances: ArrayLike, *, confidence: float = 0.95) -> Combined:
     """Combine the results of the same analysis of several completed tables, by Rubin's rules.
 
+    Where a person may have several records, whose sets were drawn together, the true errors may be greater, and then
+    intervals hold less often than stated; `impute` warns of it.
+
     Parameters
     ----------
     estimates

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -10,6 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ldiversity.base.budget import Budget
+from ldiversity.base.held import held_to
 from ldiversity.base.spill import Spill
 from ldiversity.estimation._coarse import CoarseFilter, ask_labels
 from ldiversity.estimation._coders import Coder, coder_of
@@ -32,6 +35,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Bounded", "Known"]
 
+_DRIVER_BYTES: Final = 300_000_000
+"""What this process takes where an engine counts: mostly Python, its packages and the compiled loops."""
+
 _WAITING_BYTES: Final = 1 << 22
 """Rows of a few bytes each: what waits in memory before it is written."""
 
@@ -53,6 +59,7 @@ class Bounded:
     attribute: str
     reader: Reader
     limits: Limits
+    memory: Budget | None
 
     @classmethod
     def within(
@@ -64,7 +71,11 @@ class Bounded:
         from ldiversity.estimation._engine_reader import reader_for
 
         reader, budget = reader_for(release, attribute, memory, engine)
-        return None if reader is None else cls(release, attribute, reader, Limits.within(budget))
+        return None if reader is None else cls(release, attribute, reader, Limits.within(budget), budget)
+
+    def held(self) -> AbstractContextManager[None]:
+        """Give free memory back within the block; where an engine counts, hardly anything is needed here."""
+        return held_to(self.memory or Budget(_DRIVER_BYTES))
 
     def ask_labels(self, by: tuple[By, ...], filters: tuple[Filter, ...]) -> tuple[tuple[By, ...], tuple[Filter, ...]]:
         """The same questions, put to labels where a column is published at a declared level."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -173,34 +174,48 @@ def estimate(  # noqa: PLR0913 - a question has these parts, each with a name
     if design is not None:
         check_weighted(estimator, bounded=memory is not None or engine is not None)
     bounded = Bounded.within(release, names[0], memory, engine)
-    divided, filters = (
-        ask_labels(release, divided, filters) if bounded is None else bounded.ask_labels(divided, filters)
-    )
-    _check_joint(release, names)
-    if release.grouped:
-        grouped = (
-            estimator
-            if isinstance(estimator, ClassEstimator)
-            else _made(estimator, CLASS_ESTIMATORS, "grouped records into classes")
+    with nullcontext() if bounded is None else bounded.held():
+        divided, filters = (
+            ask_labels(release, divided, filters) if bounded is None else bounded.ask_labels(divided, filters)
         )
-        question = ClassQuestion(
-            release, names, divided, filters, grouped, float(confidence), min_records, _checked_spread(release, spread)
+        _check_joint(release, names)
+        if release.grouped:
+            grouped = (
+                estimator
+                if isinstance(estimator, ClassEstimator)
+                else _made(estimator, CLASS_ESTIMATORS, "grouped records into classes")
+            )
+            question = ClassQuestion(
+                release,
+                names,
+                divided,
+                filters,
+                grouped,
+                float(confidence),
+                min_records,
+                _checked_spread(release, spread),
+            )
+            return estimate_classes(question, bounded)
+        _checked_spread(release, spread)
+        solver = (
+            estimator if isinstance(estimator, Estimator) else _made(estimator, ESTIMATORS, "hid every value in a set")
         )
-        return estimate_classes(question, bounded)
-    _checked_spread(release, spread)
-    solver = estimator if isinstance(estimator, Estimator) else _made(estimator, ESTIMATORS, "hid every value in a set")
-    if design is not None:
-        counted, index, rows = _count(release, names, divided, filters)
-        chosen = np.arange(release.n_rows) if rows is None else rows
-        return weigh(
-            WeightedQuestion(release, names, divided, filters, float(confidence), min_records, design, chosen),
-            counted,
-            index,
+        if design is not None:
+            counted, index, rows = _count(release, names, divided, filters)
+            chosen = np.arange(release.n_rows) if rows is None else rows
+            return weigh(
+                WeightedQuestion(release, names, divided, filters, float(confidence), min_records, design, chosen),
+                counted,
+                index,
+            )
+        cells, index = (
+            _count(release, names, divided, filters)[:2]
+            if bounded is None
+            else bounded.count_sets(names, divided, filters)
         )
-    cells, index = (
-        _count(release, names, divided, filters)[:2] if bounded is None else bounded.count_sets(names, divided, filters)
-    )
-    return _assemble(_Question(release, names, divided, filters, solver, float(confidence), min_records), cells, index)
+        return _assemble(
+            _Question(release, names, divided, filters, solver, float(confidence), min_records), cells, index
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,6 +47,12 @@ _PRIOR: Final = 0.5
 _ENOUGH: Final = 10
 """Cells with fewer records per value are drawn noticeably toward the whole release."""
 
+_TOGETHER: Final = (
+    "a person may have several records, whose sets were drawn together, and the release does not tell whose they are; "
+    "completed tables take every record as drawn on its own: true errors may be greater than those that combine gives, "
+    "and then intervals hold less often than stated"
+)
+
 _FORGOTTEN: Final = 0.05
 """A completed table is drawn when so little is left of the distribution from which the one before was drawn."""
 
@@ -68,6 +74,8 @@ def draw_values(
     rng = np.random.default_rng(None if seed is None else check_integer("impute", "seed", seed, minimum=0))
     names = _names(release, sensitive, formula)
     _check_release(release)
+    if any(map(release.drawn_together, names)):
+        warn(LDiversityWarning("impute", _TOGETHER))
     shown = _Shown.of(release, names)
     if formula is not None:
         if by is not None:

@@ -127,8 +127,10 @@ class SetLikelihood:
     def logarithms(self, shares: FloatArray) -> FloatArray:
         """The logarithm of the likelihood of each cell's sets at its positive shares, up to a number of its own."""
         of_set = np.repeat(np.arange(self.n_cells), np.diff(self.starts))
-        chances = shares[of_set[:, None], self.sets]
-        total = (chances * self.likelihood if len(self.likelihood) else chances).sum(axis=1)
+        first, flat, total = of_set * self.n_values, shares.reshape(-1), np.zeros(len(self.weights))
+        for place, members in enumerate(self.sets.T):  # members of all sets at once: sums of short rows take longer
+            chances = flat.take(first + members)
+            total += chances * self.likelihood[:, place] if len(self.likelihood) else chances
         sums = np.bincount(of_set, weights=self.weights * np.log(total), minlength=self.n_cells)
         return np.asarray(sums, dtype=np.float64)
 
@@ -146,15 +148,20 @@ class SetLikelihood:
         return found.reshape(-1, size, size)
 
 
-def maximize(cells: CellData, prior: FloatArray, strength: FloatArray) -> tuple[FloatArray, int]:
+def maximize(
+    cells: CellData, prior: FloatArray, strength: FloatArray, chosen: IntArray | None = None
+) -> tuple[FloatArray, int]:
     """Give the counts that maximize the likelihood of each cell, and how many cells stopped early.
 
     The `prior` has positive shares of the F values, which sum to 1. In each cell it counts as `strength` records; 0
-    gives the plain maximum.
+    gives the plain maximum. Only the `chosen` cells are searched, if some are.
     """
     start = np.where(strength[:, None] > 0, prior, 1.0 / len(prior))
-    shares, early = SetLikelihood.of(cells).maximize(prior[None, :], strength, start)
-    return shares * cells.records[:, None], early
+    likelihood, records = SetLikelihood.of(cells), cells.records
+    if chosen is not None:
+        likelihood, records = likelihood.take(chosen), records[chosen]
+    shares, early = likelihood.maximize(prior[None, :], strength, start)
+    return shares * records[:, None], early
 
 
 def global_marginal(mechanisms: Sequence[SetMechanism], sets: Sequence[SetArray]) -> FloatArray:

@@ -147,13 +147,18 @@ class Auto(LikelihoodEstimator):
         if not cells.has_sets:
             return Simplex().solve(cells)
         small = cells.records < MANY_RECORDS * cells.n_values
-        prior = cells.marginal() if small.any() else np.full(cells.n_values, 1.0 / cells.n_values)
-        counts, early = maximize(cells, prior, np.where(small, float(cells.n_values), 0.0))
-        few, caveats = "map", _stopped_early(early)
         if _are_many(cells, int(np.count_nonzero(small))):
-            few, borrowed = Hierarchical.name, Hierarchical().solve(cells)
-            counts[small] = borrowed.counts[small]
-            caveats = borrowed.caveats
+            borrowed = Hierarchical().solve(cells)
+            counts = borrowed.counts.copy()
+            large, early = np.flatnonzero(~small), 0
+            if large.size:
+                flat = np.full(cells.n_values, 1.0 / cells.n_values)
+                counts[large], early = maximize(cells, flat, np.zeros(len(large)), large)
+            few, caveats = Hierarchical.name, (*borrowed.caveats, *_stopped_early(early))
+        else:
+            prior = cells.marginal() if small.any() else np.full(cells.n_values, 1.0 / cells.n_values)
+            counts, early = maximize(cells, prior, np.where(small, float(cells.n_values), 0.0))
+            few, caveats = "map", _stopped_early(early)
         return Solution(counts, tuple(few if one else "mle" for one in small), caveats)
 
 

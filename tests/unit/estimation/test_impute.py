@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import ldiversity as ld
+from ldiversity.errors import LDiversityWarning
 from ldiversity.estimation._impute import _augment, _Shown
 from ldiversity.mechanisms import UniformSelection
 from ldiversity.release import SetRelease
@@ -189,3 +190,20 @@ def test_columns_at_a_level_and_types_stay_as_they_are_published() -> None:
 
     assert table.schema.types == [pa.int64(), pa.int64()]
     assert set(table["v"].to_pylist()) <= {10, 20, 30}
+
+
+def test_sets_of_a_person_that_were_drawn_together_are_warned_of() -> None:
+    table = pa.table({"who": np.arange(400) // 2, "x": np.arange(400) % 2, "s": np.array(list("abcd") * 100)})
+    method = ld.RandomizedAddition(l=2)
+    together = ld.anonymize(table, quasi="x", sensitive="s", person="who", method=method)
+
+    with pytest.warns(LDiversityWarning, match="a person may have several records"):
+        together.impute(2, by="x", seed=1)
+
+
+def test_sets_that_were_drawn_on_their_own_are_not_warned_of(recwarn: pytest.WarningsRecorder) -> None:
+    table = pa.table({"x": np.arange(400) % 2, "s": np.array(list("abcd") * 100)})
+
+    ld.anonymize(table, quasi="x", sensitive="s", method=ld.RandomizedAddition(l=2)).impute(2, by="x", seed=1)
+
+    assert not [one for one in recwarn if "several records" in str(one.message)]
