@@ -1,5 +1,7 @@
 """Publishing and auditing within a limit of memory: peak memory at 5 and 20 million rows, and what the limit costs.
 
+Of audits also how their processor time grows: it must do so with the rows, and no faster.
+
 LDIVERSITY_QUICK=1 takes a fiftieth of the rows.
 """
 
@@ -23,6 +25,7 @@ QUICK = bool(os.environ.get("LDIVERSITY_QUICK"))
 ROWS = (100_000, 400_000) if QUICK else (5_000_000, 20_000_000)
 LIMIT = 500_000_000
 GROWTH = 2.0 if QUICK else 1.2  # a small table does not fill the limit
+GROWTH_OF_TIME = 5.0
 _BLOCK_ROWS = 250_000
 
 _FEW = ["age", "education-num", "hours-per-week", "marital-status", "race", "sex"]
@@ -64,7 +67,10 @@ def _limited(folder: Path, sources: list[Path], name: str, said: str, code: str,
     cpu, _ = _measured(folder, sources[0], said, None, code)
     bounded, least = _measured(folder, sources[0], said, LIMIT, code)
     yield Result(f"CPU with the limit / without: {name}", bounded / cpu, limit, "x CPU", f"{cpu:.1f} s without")
-    _, most = _measured(folder, sources[1], said, LIMIT, code)
+    longer, most = _measured(folder, sources[1], said, LIMIT, code)
+    if code is _AUDIT:
+        times = f"{bounded:.1f} s at {ROWS[0]:,} rows, {longer:.1f} s at {ROWS[1]:,}"
+        yield Result(f"growth of CPU, rows x 4: {name}", longer / bounded, GROWTH_OF_TIME, "x CPU", times)
     peaks = f"{least / 1e6:.0f} MB at {ROWS[0]:,} rows, {most / 1e6:.0f} MB at {ROWS[1]:,}"
     yield Result(f"peak within 500 MB: {name}", max(least, most) / 1e6, LIMIT / 1e6, "MB", peaks)
     yield Result(f"growth of the peak, rows x 4: {name}", most / least, GROWTH, "x", peaks)

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ldiversity.base.arrays import BoolArray, CodeArray
+from ldiversity.base.arrays import BoolArray, CodeArray, different
 from ldiversity.base.checks import check_choice, name_some
 from ldiversity.base.numbers import counted
 from ldiversity.errors import SchemaError
-from ldiversity.evaluation.audit._numbering import number_rows, plain_cells
+from ldiversity.evaluation.audit._numbering import Numbered, number_rows, plain_cells
 from ldiversity.evaluation.audit._people import one_value_each
 from ldiversity.evaluation.audit._tally import Tally, counts_of
 from ldiversity.models import ClassCounts
@@ -209,24 +209,26 @@ class Counting:
     def classes(self, cells: Sequence[pa.Table], coders: Mapping[str, Coder]) -> CountedTable:
         """The classes among tallied cells; `coders` know all values of the table."""
         names, first_cells = self.names, cells[0]
+        numbers = _Numbers(first_cells, (self.quasi, tuple(self._whose)))
         counts = {
             name: _count_attribute(
                 self._tally_of(name, cells),
                 [*self.quasi, *(other for other in names if self.joint_knowledge and other != name)],
                 name,
                 coders[name],
+                numbers,
                 binned=name in self.binned,
                 person=self.person,
             )
             for name in names
         }
-        ids, first = number_rows(first_cells, self.quasi)
+        ids, first = numbers.of(first_cells, self.quasi)
         rows = counts_of(first_cells)
         if self.person is None:
             sizes = np.bincount(ids, weights=rows, minlength=len(first))
         else:
-            people, someone = number_rows(first_cells, [self.person])
-            members = np.unique(ids * len(someone) + people)
+            people, someone = numbers.of(first_cells, [self.person])
+            members = different(ids * len(someone) + people)
             sizes = np.bincount(members // len(someone), minlength=len(first)).astype(float)
         return CountedTable(
             quasi=self.quasi,
@@ -235,6 +237,24 @@ class Counting:
             counts=counts,
             n_rows=int(rows.sum()),
         )
+
+
+@dataclass(eq=False)
+class _Numbers:
+    """Numbers of combinations; some of one tally are needed several times, and found once."""
+
+    cells: pa.Table
+    kept: tuple[tuple[str, ...], ...]
+    _found: dict[tuple[str, ...], Numbered] = field(default_factory=dict)
+
+    def of(self, cells: pa.Table, names: Sequence[str]) -> Numbered:
+        """What `number_rows` gives."""
+        wanted = tuple(names)
+        if cells is not self.cells or wanted not in self.kept:
+            return number_rows(cells, wanted)
+        if wanted not in self._found:
+            self._found[wanted] = number_rows(cells, wanted)
+        return self._found[wanted]
 
 
 @dataclass
@@ -274,12 +294,13 @@ def class_counts(
     [[0, 3], [6, 0]]
     """
     keys = ids * len(domain) + codes
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
+    if not (keys[1:] >= keys[:-1]).all():  # else they are as tallies give them
+        order = np.argsort(keys, kind="stable")
+        keys, counts = keys[order], counts[order]
     first = np.flatnonzero(np.diff(keys, prepend=-1))
     pairs = keys[first]
     starts = np.searchsorted(pairs, np.arange(n_classes + 1, dtype=np.int64) * len(domain))
-    totals = np.add.reduceat(counts[order], first) if len(first) else np.zeros(0, dtype=np.int64)
+    totals = np.add.reduceat(counts, first) if len(first) else np.zeros(0, dtype=np.int64)
     return ClassCounts(starts.astype(np.int64), (pairs % len(domain)).astype(np.int32), totals, domain)
 
 
@@ -305,14 +326,21 @@ def _comparable(batch: pa.RecordBatch, binned: Mapping[str, Coder]) -> pa.Table:
 
 
 def _count_attribute(
-    cells: pa.Table, known: Sequence[str], name: str, coder: Coder, *, binned: bool, person: str | None
+    cells: pa.Table,
+    known: Sequence[str],
+    name: str,
+    coder: Coder,
+    numbers: _Numbers,
+    *,
+    binned: bool,
+    person: str | None,
 ) -> ClassCounts:
-    ids, first = number_rows(cells, known)
+    ids, first = numbers.of(cells, known)
     column = cells.column(name)
     codes = np.asarray(column, dtype=np.int32) if binned else coder.codes(column)
     counts = counts_of(cells)
     if person is not None:
-        ids, codes = one_value_each(ids, number_rows(cells, [person])[0], codes)
+        ids, codes = one_value_each(ids, numbers.of(cells, [person])[0], codes)
         counts = np.ones(len(ids), dtype=np.int64)
     return class_counts(ids, codes, counts, len(first), coder.domain)
 

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 __all__ = ["Numbered", "number_codes", "number_rows", "plain_cells", "ranked_codes", "value_ranks"]
 
 _MOST: Final = (1 << 62) - 1
+_MOST_APART: Final = 1 << 31
+"""Whole numbers that are not farther apart need no ranks: what they exceed the least by has the same order."""
 
 Numbered = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Shape (n,): the number of each row, from 0 without gaps; shape (m,): one row of each number."""
@@ -73,7 +75,20 @@ def number_rows(table: pa.Table, names: Sequence[str]) -> Numbered:
     >>> ids.tolist(), first.tolist()
     ([1, 0, 1], [1, 0])
     """
-    return number_codes((ranked_codes(table.column(name)) for name in names), table.num_rows)
+    return number_codes((_ordered_codes(table.column(name)) for name in names), table.num_rows)
+
+
+def _ordered_codes(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], int]:
+    """Codes in the order of the cells, with a bound above all of them; some codes may stand for no cell."""
+    if pa.types.is_integer(column.type) and column.type != pa.uint64() and column.null_count < len(column):
+        least, greatest = (int(end.as_py()) for end in pc.min_max(column).values())
+        if greatest - least < _MOST_APART:
+            cells = column.fill_null(least) if column.null_count else column
+            codes = cells.to_numpy().astype(np.int64) - least + 1
+            if column.null_count:
+                codes[column.is_null().to_numpy()] = 0
+            return codes, greatest - least + 2
+    return ranked_codes(column)
 
 
 def number_codes(columns: Iterable[tuple[NDArray[np.integer[Any]], int]], n_rows: int) -> Numbered:
@@ -94,5 +109,10 @@ def number_codes(columns: Iterable[tuple[NDArray[np.integer[Any]], int]], n_rows
         starts = np.ones(n_rows, dtype=np.bool_)
         starts[1:] = keys[1:] != keys[:-1]
         return np.cumsum(starts) - 1, np.flatnonzero(starts)
-    _, first, ids = np.unique(keys, return_index=True, return_inverse=True)
-    return ids.astype(np.int64), first.astype(np.int64)
+    order = np.argsort(keys)
+    keys = keys[order]
+    starts = np.ones(n_rows, dtype=np.bool_)
+    starts[1:] = keys[1:] != keys[:-1]
+    ids = np.empty(n_rows, dtype=np.int64)
+    ids[order] = np.cumsum(starts) - 1
+    return ids, np.minimum.reduceat(order, np.flatnonzero(starts))  # the first row of each, however ties were sorted

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity.base.arrays import CodeArray
+from ldiversity.base.arrays import CodeArray, different
 
 __all__ = ["one_value_each"]
 
@@ -49,7 +49,7 @@ def one_value_each(
     while len(open_rows):
         # Of each class that is open, the value that most people have: those with no other one, and those who are open.
         held = settled + np.bincount(pair[open_rows], minlength=len(pairs))
-        wanted = np.unique(pair[open_rows])
+        wanted = different(pair[open_rows])
         order = wanted[np.lexsort((-held[wanted], of_class[wanted]))]
         first = np.concatenate([[True], of_class[order[1:]] != of_class[order[:-1]]])
         chosen = np.zeros(len(pairs), dtype=bool)

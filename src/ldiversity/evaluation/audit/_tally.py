@@ -5,6 +5,7 @@ Where even these do not fit, they wait in buckets on disk. A bucket holds all co
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -24,13 +25,16 @@ __all__ = ["DividedTallies", "Tally", "counts_of", "renamed_count"]
 _MERGE_CELLS: Final = 1 << 20
 _COUNT: Final = "\0count"  # no column of a table has this name
 
-_BUCKETS: Final = 128
+_BUCKETS: Final = 256
 _MOST_LEVELS: Final = 3
 _BESIDE_BYTES: Final = 400
 """What a combination takes while its class is judged, beside its cells."""
 
 _COPIES: Final = 4
 """How often its cells are in memory while combinations are merged and numbered."""
+
+_GATHERED: Final = 2
+"""Small buckets are judged together until they take so many times less than what is too much for one part."""
 
 _NEARLY_ALL: Final = 0.7
 """Batches with more different rows than this are not grouped before they are dealt."""
@@ -149,6 +153,7 @@ class DividedTallies:
         merge_cells = _MERGE_CELLS if budget is None else max(1, budget.rows(_BESIDE_BYTES * 2) // len(self._names))
         self._tallies = [Tally(some, merge_cells, spacious=budget is None) for some in self._names]
         self._buckets: list[Buckets] = []
+        self._dealt_bytes = [0] * len(self._names)
         self._alike = [0.0] * len(self._names)
 
     def add(self, place: int, batch: pa.Table) -> None:
@@ -184,15 +189,14 @@ class DividedTallies:
         if not self._buckets:
             yield [tally.result() for tally in self._tallies]
             return
-        for bucket in range(_BUCKETS):
+        for some in self._gathered():
             inner = DividedTallies(
                 self._names, by=self._by, budget=self._budget, spill=self._spill, level=self._level + 1
             )
             for place, buckets in enumerate(self._buckets):
-                for batch in buckets.read(bucket):
+                for batch in (batch for bucket in some for batch in buckets.read(bucket)):
                     inner.add_counted(place, pa.Table.from_batches([batch]), repeated=True)
-            if not inner.is_empty:
-                yield from inner.parts()
+            yield from inner.parts()
 
     def cells(self, place: int) -> Iterator[pa.Table]:
         """The combinations of one tally as they were dealt, some of them several times: nothing is merged for that."""
@@ -203,11 +207,31 @@ class DividedTallies:
             for batch in self._buckets[place].read(bucket):
                 yield pa.Table.from_batches([batch])
 
+    def _gathered(self) -> Iterator[list[int]]:
+        """The buckets of one part after the other: judging a part costs something by itself, so small ones share it."""
+        n_rows = np.array([[buckets.n_rows(bucket) for bucket in range(_BUCKETS)] for buckets in self._buckets])
+        each = np.array(self._dealt_bytes) / np.maximum(n_rows.sum(axis=1), 1) * _COPIES + _BESIDE_BYTES
+        some: list[int] = []
+        taken = 0.0
+        for bucket, own in enumerate((each @ n_rows).tolist()):
+            if not own:
+                continue
+            if some and (taken + own) * _GATHERED > self._most_bytes:
+                yield some
+                some, taken = [], 0.0
+            some.append(bucket)
+            taken += own
+        if some:
+            yield some
+
     def _is_full(self) -> bool:
-        if self._budget is None:
-            return False
         taken = sum(tally.nbytes * _COPIES + tally.n_merged * _BESIDE_BYTES for tally in self._tallies)
-        return taken > self._budget.for_rows // 2
+        return taken > self._most_bytes
+
+    @property
+    def _most_bytes(self) -> float:
+        """What one part may take while its classes are judged."""
+        return math.inf if self._budget is None else self._budget.for_rows // 2
 
     def _overflow(self) -> None:
         """From now on, rows wait on disk."""
@@ -230,10 +254,13 @@ class DividedTallies:
         for batch in counted.to_batches():
             numbers = bucket_numbers(row_hashes(pa.Table.from_batches([batch]), self._by), _BUCKETS, self._level)
             self._buckets[place].deal(batch, numbers)
+            self._dealt_bytes[place] += batch.nbytes
 
 
 def _written_out(cells: pa.Table) -> pa.Table:
     """The same cells without dictionaries, which differ between tables."""
+    if not any(map(pa.types.is_dictionary, cells.schema.types)):
+        return cells
     kinds = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in cells.schema.types]
     return cells.cast(pa.schema(zip(cells.column_names, kinds, strict=True)))
 
