@@ -155,9 +155,9 @@ def test_an_honest_file_on_a_machine_that_is_too_small_is_not_called_damaged(tmp
         2,
     ]
 
-    for _ in range(3):  # where not even a thread can be started, the C++ library ends the process itself
+    for _ in range(6):  # where not even a thread can be started, the C++ library ends the process itself
         done = subprocess.run(
-            [sys.executable, "-c", PROGRAM, "8", *map(str, words), "-o", str(tmp_path / "release")],
+            [sys.executable, "-c", PROGRAM, "2", *map(str, words), "-o", str(tmp_path / "release")],
             check=False, capture_output=True, text=True, timeout=120,
             env=os.environ | {"ARROW_DEFAULT_MEMORY_POOL": "system"},  # others hold room that is not used yet
         )  # fmt: skip
