@@ -129,7 +129,7 @@ def test_what_is_written_is_what_was_made(
 
 @pytest.mark.parametrize("entry", METHODS)
 def test_every_record_lies_in_the_region_of_its_class(table: pa.Table, entry: MethodEntry) -> None:
-    release = publish(table, entry, plain="person", drop=())
+    release = publish(table, entry, plain="person", confirm="person", drop=())
 
     for row in release.table.to_pylist():
         record = table.slice(row["person"], 1).to_pylist()[0]
@@ -138,7 +138,7 @@ def test_every_record_lies_in_the_region_of_its_class(table: pa.Table, entry: Me
 
 @pytest.mark.parametrize("entry", METHODS)
 def test_every_class_has_the_values_of_its_records(table: pa.Table, entry: MethodEntry) -> None:
-    release = publish(table, entry, plain="person", drop=())
+    release = publish(table, entry, plain="person", confirm="person", drop=())
 
     true = np.array([DISEASES.index(value) for value in table["disease"].to_pylist()], dtype=np.int32)
     codes = true[release.columns(["person"])["person"].to_numpy()]

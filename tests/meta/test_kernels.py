@@ -14,7 +14,7 @@ import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "ldiversity"
 KERNELS = SOURCE / "_kernels"
-COMPILED = ("kernel", "helper", "inlined")
+COMPILED = ("kernel", "helper", "inlined", "merged")
 
 METHODS_OF_ARRAYS = {"all", "any", "argmax", "argmin", "argsort", "astype", "max", "min", "sort", "sum", "view"}
 FUNCTIONS_OF_NUMPY = METHODS_OF_ARRAYS | {"arange", "concatenate", "maximum", "minimum", "sqrt", "unique", "where"}

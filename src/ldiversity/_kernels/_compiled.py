@@ -2,7 +2,8 @@
 
 A *kernel* is called from Python. It is cached on disk, so it is compiled once. A *helper* is called only from kernels
 and compiled into them, without the wrapper for calls from Python. (Called from Python, it runs uncompiled.) An
-*inlined* helper is copied to where it is called.
+*inlined* helper is copied to where it is called. A *merged* helper is compiled like any other, and the result is put
+where it is called: for one that gets many arrays and does little, because handing them over takes as long.
 
 These rules also keep compiling short, as ``benchmarks/run.py first_use`` measures:
 
@@ -26,7 +27,7 @@ from numba.extending import register_jitable
 
 from ldiversity._kernels.compiling import tell_of_compiling
 
-__all__ = ["Whole", "helper", "inlined", "kernel"]
+__all__ = ["Whole", "helper", "inlined", "kernel", "merged"]
 
 Whole: TypeAlias = int | np.int64
 """A 64-bit integer."""
@@ -58,6 +59,12 @@ def inlined(function: _Function) -> _Function:
     """Copy a function into the kernels that call it."""
     compiled: _Function = njit(function, nogil=True, inline="always")
     return compiled
+
+
+def merged(function: _Function) -> _Function:
+    """Put what a function is compiled to into the kernels that call it."""
+    registered: _Function = register_jitable(no_cfunc_wrapper=True, forceinline=True)(function)
+    return registered
 
 
 class _Teller(Listener):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity._kernels._compiled import Whole, helper, kernel
+from ldiversity._kernels._compiled import Whole, helper, kernel, merged
 from ldiversity._kernels.bsgi_loss import Loss
 
 __all__ = ["Charge", "Limits", "Seats", "anneal_classes", "find_near"]
@@ -121,7 +121,7 @@ def _distinct_bits(points: NDArray[np.float32], start: Whole, end: Whole, skip: 
     return np.int64((bits * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@helper
+@merged
 def _charge_of(
     charge: Charge,
     few: NDArray[np.bool_],
@@ -168,7 +168,7 @@ def _charge_of(
     return total
 
 
-@helper
+@merged
 def _fits(
     limits: Limits, keys: NDArray[np.int32], g: Whole, start: Whole, end: Whole, skip: Whole, joins: Whole
 ) -> bool:
@@ -315,14 +315,18 @@ def find_near(
     last, cost, shares = charge.loss.last, charge.loss.cost, charge.shares
     n_numbers = caps.shape[0]
     n, most = near.shape
+    met = np.empty(n, dtype=np.int32)  # the last record for which each was looked at, in any order
+    met[:] = -1
     for r in range(n):
         found = 0
+        met[r] = r
         for o in range(orders.shape[0]):
             middle = where[o, r]
             for q in range(max(0, middle - window), min(n, middle + window + 1)):
                 other = orders[o, q]
-                if other == r:
+                if met[other] == r:
                     continue
+                met[other] = r
                 bound = away[most - 1] if found == most else _FAR
                 total = _ZERO
                 for d in range(n_numbers):
@@ -339,13 +343,6 @@ def find_near(
                         entry += 1
                     total += cost[entry]
                 if total >= bound:
-                    continue
-                known = False
-                for j in range(found):
-                    if near[r, j] == other:
-                        known = True
-                        break
-                if known:
                     continue
                 j = min(found, most - 1)
                 while j > 0 and away[j - 1] > total:

@@ -45,6 +45,9 @@ class Engine(ABC):
     memory: Budget | None = None
     """How much memory this process may take; None when there is no limit."""
 
+    holds: bool = False
+    """Whether some hundred megabytes may stay in memory to save time, since nobody said how much may be taken."""
+
     def open(self, data: Any, *, types: Mapping[str, str] | None = None, read: GivenReadOptions = None) -> Source:  # noqa: ANN401 - any frame
         """Open a file or a frame as a table that this engine reads; as `open_source` does, unless it says otherwise."""
         return open_source(data, types=types, read=read)

@@ -74,7 +74,7 @@ class LocalEngine(Engine):
         cores = os.cpu_count() or 1
         most = cores if self.memory is None else min(cores, self.memory.most_workers)
         self.workers = check_integer("LocalEngine", "workers", workers or most, minimum=1)
-        self._holds = chunk_rows is None and self.memory is None
+        self.holds = chunk_rows is None and self.memory is None
         if chunk_rows is None:
             chunk_rows = _CHUNK_ROWS if self.memory is None else self.memory.chunk_rows(_USUAL_BYTES, self.workers)
         self.chunk_rows = check_integer("LocalEngine", "chunk_rows", chunk_rows, minimum=1)
@@ -82,7 +82,7 @@ class LocalEngine(Engine):
 
     def open(self, data: Any, *, types: Mapping[str, str] | None = None, read: GivenReadOptions = None) -> Source:  # noqa: ANN401 - any frame
         """Open a file or a frame; some of what is parsed from texts stays in memory, unless memory is limited."""
-        return open_source(data, types=types, read=read, hold=_HELD_CELLS if self._holds else 0)
+        return open_source(data, types=types, read=read, hold=_HELD_CELLS if self.holds else 0)
 
     def rows(self, source: Source, columns: Sequence[str], *, encoded: Collection[str] = ()) -> Iterator[NumberedBatch]:
         """The rows of a table in their order, in batches of `chunk_rows`, or fewer where memory is limited."""
@@ -179,7 +179,7 @@ class LocalEngine(Engine):
         if schema is not None and by is not None:
             schema = schema.remove(schema.get_field_index(by))
         most, batches = self._bucket_rows(rows)
-        held = _HELD_ROWS if self._holds else 0
+        held = _HELD_ROWS if self.holds else 0
         tables = put_in_order(batches, rule, n_rows=n_rows, bucket_rows=most, scratch=scratch, memory_bytes=held)
         return OrderedRows(tables, schema)
 

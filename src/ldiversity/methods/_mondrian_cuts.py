@@ -29,6 +29,9 @@ _ATTEMPTS: Final = (
 """Kinds of attempts (see the kernel `plan`) and shares of the records on the first side. All of the first tuple are
 tried on a column before the next column; each of the others on all columns before the next."""
 
+_ROWS_AT_ONCE: Final = 1 << 15
+"""Attempts on nodes of so few rows are made together: one by one, each would take longer to call than to make."""
+
 Ints: TypeAlias = NDArray[np.int64]
 
 
@@ -59,6 +62,16 @@ class _Nodes:
     def first_sides(self) -> Ints:
         """The number of the first side of each cut, and after the last one the number of all sides."""
         return np.concatenate([[0], np.cumsum(self.cuts[:, 3])])
+
+
+@dataclass(frozen=True, eq=False)
+class _Measured:
+    """Of each node and column, shape (nodes, columns): ranks and span; and the columns of each node, widest first."""
+
+    low: Ints
+    high: Ints
+    spans: NDArray[np.float64]
+    order: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,51 +157,63 @@ class Cutter:
         threads.run(measure, nodes)
         spans *= self.weights
         order = np.argsort(-spans, axis=1, kind="stable")
+        measured = _Measured(low, high, spans, order)
         least = max(rules.least_records for rules in self.rules)
         pending = np.flatnonzero((nodes.sizes >= 2 * least) & (spans > 0).any(axis=1))
-        for attempts in _ATTEMPTS:
-            for place in range(ranks.n_quasi):
-                for attempt, share in attempts:
-                    columns = order[pending, place]
-                    wide = spans[pending, columns] > 0
-                    some, columns = pending[wide], columns[wide]
-                    if not len(some):
-                        continue
-                    self._try(
-                        rows, nodes, some, columns, (low[some, columns], high[some, columns]), (attempt, share), threads
-                    )
-                    pending = pending[nodes.cuts[pending, 0] == 0]
+        steps = [
+            (place, attempt, share)
+            for attempts in _ATTEMPTS
+            for place in range(ranks.n_quasi)
+            for attempt, share in attempts
+        ]
+        while steps and len(pending):
+            together = max(1, _ROWS_AT_ONCE // int(nodes.sizes[pending].sum()))
+            self._try(rows, nodes, pending, measured, steps[:together], threads)
+            pending, steps = pending[nodes.cuts[pending, 0] == 0], steps[together:]
 
     def _try(
         self,
         rows: CodeArray,
         nodes: _Nodes,
-        some: Ints,
-        columns: Ints,
-        bounds: tuple[Ints, Ints],
-        attempt: tuple[int, float],
+        pending: Ints,
+        measured: _Measured,
+        steps: Sequence[tuple[int, int, float]],
         threads: _Threads,
     ) -> None:
-        """Plan a cut of some nodes, and keep those that the rule allows."""
+        """Plan the cuts of some nodes that `steps` make, and keep the first of each that the rule allows.
+
+        A step has the place of the column in the node's own order, the kind of the attempt, and its share.
+        """
         from ldiversity._kernels import mondrian as kernels
 
         ranks = self.ranks
+        columns = measured.order[pending][:, [place for place, _, _ in steps]].T
+        wide = measured.spans[pending, columns] > 0
+        some, columns = np.broadcast_to(pending, wide.shape)[wide], columns[wide]
+        low, high = measured.low[some, columns], measured.high[some, columns]
         tried = _Nodes(nodes.starts[some], nodes.ends[some], columns, np.zeros((len(some), 4), dtype=np.int64))
+        bounds = np.concatenate([[0], np.cumsum(wide.sum(axis=1))]).tolist()
+        for (_, attempt, share), first, last in zip(steps, bounds[:-1], bounds[1:], strict=True):
+            own = tried[first:last]
 
-        def plan(part: slice) -> None:
-            kernels.plan(
-                rows, tried.starts[part], tried.ends[part], columns[part], bounds[0][part], bounds[1][part], *attempt,
-                self.strict, ranks.kinds, ranks.sizes, ranks.offsets, ranks.leaves, ranks.levels, ranks.n_leaves,
-                tried.cuts[part],
-            )  # fmt: skip
+            def plan(
+                part: slice, own: _Nodes = own, first: int = first, attempt: int = attempt, share: float = share
+            ) -> None:
+                inside = slice(first + part.start, first + part.stop)
+                kernels.plan(
+                    rows, own.starts[part], own.ends[part], own.columns[part], low[inside], high[inside], attempt,
+                    share, self.strict, ranks.kinds, ranks.sizes, ranks.offsets, ranks.leaves, ranks.levels,
+                    ranks.n_leaves, own.cuts[part],
+                )  # fmt: skip
 
-        threads.run(plan, tried)
+            threads.run(plan, own)
         planned = np.flatnonzero(tried.cuts[:, 0] > 0)
         if not len(planned):
             return
         allowed = planned[self._allowed(rows, tried[planned], threads)]
         if self.dealer is not None:
             allowed = allowed[self._can_be_dealt(self.dealer, rows, tried[allowed], threads)]
+        allowed = allowed[np.unique(some[allowed], return_index=True)[1]]
         nodes.columns[some[allowed]] = columns[allowed]
         nodes.cuts[some[allowed]] = tried.cuts[allowed]
 

@@ -10,7 +10,7 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ldiversity.base.arrays import BoolArray, CodeArray
+from ldiversity.base.arrays import BoolArray, CodeArray, different
 from ldiversity.errors import InfeasibleError
 from ldiversity.methods._base import Partition
 from ldiversity.methods._coded import CodedTable, SensitiveColumn
@@ -77,7 +77,7 @@ def spread_people(partition: Partition, person: NDArray[np.int64], levels: CodeA
 def _repeats(class_of: CodeArray, ends: NDArray[np.int64]) -> bool:
     placed = class_of >= 0
     keys = class_of[placed, None] * (ends.max(initial=0) + 1) + ends[placed]
-    return any(len(np.unique(own)) < len(own) for own in keys.T)
+    return any(len(different(own)) < len(own) for own in keys.T)
 
 
 def _chain(class_of: CodeArray, placed: NDArray[np.int64], n_classes: int) -> tuple[NDArray[np.int64], ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ldiversity.base.arrays import BoolArray
+from ldiversity.base.arrays import BoolArray, different
 from ldiversity.base.progress import stage
 from ldiversity.base.randomness import FreshWords
 from ldiversity.errors import ClaimError, InfeasibleError, InternalError, UnsupportedError
@@ -133,5 +133,5 @@ def _check_people(partition: Partition, reading: Reading) -> None:
         return
     kept = partition.class_of >= 0
     pairs = partition.class_of[kept] * (np.int64(person.max()) + 1) + person[kept]
-    if len(np.unique(pairs)) < len(pairs):
+    if len(different(pairs)) < len(pairs):
         raise ClaimError("person", "no class may hold two rows of one person", hint="Nothing was published.")

@@ -287,7 +287,7 @@ class Publication(Columns):
         insecure_seed
             Draw from a seed that can be repeated. For tests: anyone who learns the seed learns the true values.
         """
-        from ldiversity.base.held import held_to
+        from ldiversity.base.held import held_to, used_again
         from ldiversity.engines import choose_engine
         from ldiversity.publish._publish import publish
 
@@ -296,7 +296,9 @@ class Publication(Columns):
         chosen = choose_engine(table, engine, memory)
         check_memory(self, chosen, in_memory=target is None)
         try:
-            with held_to(chosen.memory):
+            # Rows on their way to a file take and free the same memory over and over.
+            streamed = chosen.holds and target is not None and self.grouping is None
+            with used_again() if streamed else held_to(chosen.memory):
                 prepared = self._prepared(table, chosen)
                 with prepared.source.unchanged():
                     return publish(prepared, target, overwrite=overwrite, secrets=secrets)

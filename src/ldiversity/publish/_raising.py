@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity.base.arrays import BoolArray
+from ldiversity.base.arrays import BoolArray, different
 from ldiversity.errors import InfeasibleError, UnsupportedError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.models import PrivacyModel, sizes_as_classes
@@ -161,7 +161,7 @@ def _holding(shown: Shown, possible: BoolArray, models: Sequence[PrivacyModel]) 
 
 def _check_number(looks: LookAlikes, models: Sequence[PrivacyModel]) -> None:
     people = looks.person is not None
-    n = looks.n_records if looks.person is None else len(np.unique(looks.person))
+    n = looks.n_records if looks.person is None else len(different(looks.person))
     for model in models:
         if len(model.failing(sizes_as_classes(np.array([n])))):
             needed = f"{model.text} needs more {'people' if people else 'records'}"

@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ldiversity.base.arrays import different
 from ldiversity.methods import number_combinations
 from ldiversity.models import PrivacyModel, sizes_as_classes
 
@@ -111,7 +112,7 @@ class Shown:
         of_several = place[class_of[self.several]]
         chosen = of_several >= 0
         width = int(self.whose.max()) + 1
-        pairs = np.unique(of_several[chosen] * width + self.whose[chosen])
+        pairs = different(of_several[chosen] * width + self.whose[chosen])
         people = alone[doubtful] + np.bincount(pairs // width, minlength=len(doubtful))
         return not len(_failing(people, models))
 
@@ -180,7 +181,7 @@ def _add_up(counts: Ints, class_of: Ints, n_classes: int) -> Ints:
 def _count_people(class_of: Ints, person: NDArray[np.integer], n_classes: int) -> tuple[Ints, Ints, Ints]:
     """How many people are in each class and in no other; then class and person of all others."""
     width = int(person.max(initial=0)) + 1
-    pairs = np.unique(class_of * width + person)
+    pairs = different(class_of * width + person)
     classes, whose = pairs // width, pairs % width
     several = np.bincount(whose, minlength=width)[whose] > 1
     return np.bincount(classes[~several], minlength=n_classes), classes[several], whose[several]

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ldiversity.base.answers import fact
+from ldiversity.base.arrays import different
 from ldiversity.base.budget import Budget
 from ldiversity.base.combinations import Combinations, Sizes
 from ldiversity.errors import UnsupportedError
@@ -253,14 +254,14 @@ class LookAlikes:
         holders = self._holders(numbers)
         if self.person is None:
             return int(np.count_nonzero(holders == 1))
-        return len(np.unique(self.person[holders[numbers] == 1]))
+        return len(different(self.person[holders[numbers] == 1]))
 
     def _holders(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """How many records, or people, have each of these numbers."""
         if self.person is None:
             return np.bincount(numbers)
         n_people = int(self.person.max(initial=0)) + 1
-        return np.bincount(np.unique(numbers * n_people + self.person) // n_people)
+        return np.bincount(different(numbers * n_people + self.person) // n_people)
 
 
 def _comparable(cells: pa.Array) -> pa.Array:

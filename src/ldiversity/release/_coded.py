@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ldiversity.base.arrays import CodeArray, SetArray
 from ldiversity.errors import ReleaseFormatError, SchemaError
 from ldiversity.schema import Domain, Role, Schema
-from ldiversity.tables import decode_entries, decode_sets, domain_array, encode_values
+from ldiversity.tables import decode_sets, domain_array, encode_values
 
 __all__ = [
     "check_member_names",
@@ -76,28 +76,26 @@ def member_names(attribute: str, l: int) -> list[str]:
 def publish_batch(coded: pa.Table, schema: Schema, *, layout: str, as_columns: bool, entries: bool = False) -> pa.Table:
     """Turn codes into values; with `as_columns`, a set becomes one column per member (CSV) instead of a list.
 
-    With `entries`, other texts become entries of dictionaries; for CSV, which knows none, texts that are entries stay
-    so until they are written.
+    With `entries`, texts become entries of dictionaries, but for CSV, which knows none.
     """
     names: list[str] = []
-    values = _entries if entries and as_columns else _decode
     columns: list[pa.Array | pa.ChunkedArray] = []
     for attribute in schema.attributes:
         column = coded.column(attribute.name)
         if attribute.role is not Role.SENSITIVE:
             names.append(attribute.name)
-            columns.append(column if entries and as_columns else _as_written(column, decoded=not entries))
+            columns.append(_as_written(column, decoded=as_columns or not entries))
             continue
         domain, kind = schema.domain(attribute.name), parse_type(attribute.type)
         if layout == "exploded":
             names.append(attribute.name)
-            columns.append(values(codes_of(column), domain, kind))
+            columns.append(_decode(codes_of(column), domain, kind))
             continue
         l = column.type.list_size
         sets = sets_of(column, l)
         if as_columns:
             names.extend(member_names(attribute.name, l))
-            columns.extend(values(sets[:, member], domain, kind) for member in range(l))
+            columns.extend(_decode(sets[:, member], domain, kind) for member in range(l))
         else:
             names.append(attribute.name)
             columns.append(decode_sets(sets, domain, kind))
@@ -172,10 +170,6 @@ def parse_type(text: str) -> pa.DataType:
 def _decode(codes: CodeArray, domain: Domain, kind: pa.DataType) -> pa.Array:
     indices = pa.array(np.ascontiguousarray(codes))
     return domain_array(domain, kind).take(indices)
-
-
-def _entries(codes: CodeArray, domain: Domain, kind: pa.DataType) -> pa.Array:
-    return decode_entries(codes, domain, kind) if pa.types.is_string(kind) else _decode(codes, domain, kind)
 
 
 def check_member_names(schema: Schema, sizes: Mapping[str, int]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity.base.arrays import BoolArray, FloatArray
+from ldiversity.base.arrays import BoolArray, FloatArray, different
 from ldiversity.release._regions import Region
 
 __all__ = ["Membership", "membership"]
@@ -126,7 +126,7 @@ def _of_values(region: Region, cells: pa.ChunkedArray) -> Membership:
     lists, n_codes = region.lists, len(region.form.labels) + 1
     n_regions = len(lists.starts) - 1
     of_region = np.repeat(np.arange(n_regions), np.diff(lists.starts))
-    keys = np.unique(of_region * (n_codes + 1) + lists.values)  # a gap after each region, so that no run passes its end
+    keys = different(of_region * (n_codes + 1) + lists.values)  # a gap after each region, so that no run passes its end
     begins = np.flatnonzero(np.diff(keys, prepend=-2) != 1)
     ends = np.append(begins[1:], len(keys)) - 1 if len(begins) else begins
     owner = keys[begins] // (n_codes + 1)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
-from ldiversity.base.arrays import CodeArray, SetArray
+from ldiversity.base.arrays import CodeArray, SetArray, all_ascend
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.release._batches import RowBatch
 from ldiversity.release._coded import code_column, code_set_columns, member_names, parse_type
@@ -23,8 +22,6 @@ from ldiversity.schema import Role, Schema
 from ldiversity.tables import encode_sets
 
 __all__ = ["FolderData"]
-
-_ENTRIES: Final = pa.dictionary(pa.int32(), pa.string())
 
 
 @dataclass(frozen=True)
@@ -116,13 +113,11 @@ class FolderData:
     def _csv_types(self) -> dict[str, pa.DataType]:
         types: dict[str, pa.DataType] = {}
         for attribute in self.schema.attributes:
-            kind = parse_type(attribute.type)
-            if attribute.role is Role.SENSITIVE and self.layout == "sets":
-                types.update(dict.fromkeys(member_names(attribute.name, self.mechanisms[attribute.name].l), kind))
-            else:
+            if attribute.role is not Role.SENSITIVE:
                 types[attribute.name] = own_type(attribute.name, self.schema, self.forms)
-        # Most texts repeat, and entries of a dictionary are faster to compare.
-        return {name: _ENTRIES if kind == pa.string() else kind for name, kind in types.items()}
+                continue
+            types.update(dict.fromkeys(self.published(attribute.name), parse_type(attribute.type)))
+        return types
 
     def _arrow_types(self, names: Sequence[str]) -> dict[str, pa.DataType]:
         return {name: own_type(name, self.schema, self.forms) for name in names}
@@ -130,7 +125,7 @@ class FolderData:
 
 def _ascending(sets: SetArray, attribute: str) -> SetArray:
     """Members in code order, so that no reader depends on the order of a file; a repeated one is damage."""
-    if not len(sets) or bool((sets[:, 1:] > sets[:, :-1]).all()):
+    if all_ascend(sets):
         return sets
     ordered: SetArray = np.sort(sets, axis=1)
     if bool((ordered[:, 1:] == ordered[:, :-1]).any()):

@@ -32,6 +32,9 @@ __all__ = [
 Item = TypeVar("Item")
 
 _FIRST_ROWS: Final = 1 << 16
+_LEAST_LINES: Final = 1 << 10
+_MOST_LINES: Final = 1 << 14
+_LINES_BYTES: Final = 1 << 20
 
 _NAMES: Final[Mapping[Format, str]] = {"csv": "CSV", "parquet": "Parquet"}
 
@@ -138,7 +141,14 @@ def _open_sink(file: Path | io.BytesIO, first: pa.Table, data_format: Format) ->
             write_statistics=[leaf.path for leaf in leaves if not leaf.texts],
         )
     # Texts are always quoted, so that an empty text differs from a missing one.
-    return pa_csv.CSVWriter(file, first.schema, write_options=pa_csv.WriteOptions(quoting_style="needed"))
+    options = pa_csv.WriteOptions(quoting_style="needed", batch_size=_lines_at_once(first))
+    return pa_csv.CSVWriter(file, first.schema, write_options=options)
+
+
+def _lines_at_once(first: pa.Table) -> int:
+    """How many lines Arrow makes before it writes them; few cost time, and many of long rows would cost memory."""
+    fitting: int = _LINES_BYTES * first.num_rows // max(first.nbytes, 1)
+    return max(_LEAST_LINES, min(fitting, _MOST_LINES))
 
 
 class _Leaf(NamedTuple):

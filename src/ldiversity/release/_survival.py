@@ -28,6 +28,12 @@ _WORD: Final = 1 << 64
 class Content:
     """What the columns of some tables hold, whichever batches they come in; a few bytes for any number of rows.
 
+    Parameters
+    ----------
+    by_bytes
+        Compare columns of plain texts by their bytes, and not text by text. That is faster where no text is an entry of
+        a dictionary, since then a text that many rows have is not looked at once for all of them.
+
     Examples
     --------
     >>> once, again = Content(), Content()
@@ -38,8 +44,9 @@ class Content:
     []
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, by_bytes: bool = False) -> None:
         self.types: dict[str, pa.DataType] = {}
+        self.by_bytes = by_bytes
         self._columns: dict[str, _Stream] = {}
 
     def watch(self, tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
@@ -52,7 +59,7 @@ class Content:
         """Take note of the next rows, in types of their own or in these."""
         for name, column in zip(table.column_names, table.columns, strict=True):
             kind = self.types.setdefault(name, column.type if types is None else types[name])
-            stream = self._columns.setdefault(name, _Stream())
+            stream = self._columns.setdefault(name, _Stream(by_bytes=self.by_bytes))
             for chunk in column.chunks:
                 stream.add(chunk, kind)
 
@@ -83,21 +90,21 @@ def check_survival(
 def _lost(file: DataFiles, meant: Content, seen: _Seen) -> list[str]:
     """The columns that cannot be read, or that hold something else."""
     try:
-        return meant.differences(_read(file, list(meant.types), meant.types, seen))
+        return meant.differences(_read(file, list(meant.types), meant, seen))
     except (ReleaseFormatError, pa.ArrowInvalid, pa.ArrowNotImplementedError):
         for name in meant.types:  # which of them is it?
             try:
-                _read(file, [name], meant.types)
+                _read(file, [name], meant)
             except (ReleaseFormatError, pa.ArrowInvalid, pa.ArrowNotImplementedError):
                 return [name]
         raise
 
 
-def _read(file: DataFiles, names: list[str], types: Mapping[str, pa.DataType], seen: _Seen | None = None) -> Content:
-    content = Content()
+def _read(file: DataFiles, names: list[str], meant: Content, seen: _Seen | None = None) -> Content:
+    content = Content(by_bytes=meant.by_bytes)
     with closing(prefetch(file.batches(names))) as batches:
         for batch in batches:
-            content.add(batch, types)
+            content.add(batch, meant.types)
             if seen is not None:
                 seen.see(batch)
     return content
@@ -122,17 +129,20 @@ class _Seen:
 class _Stream:
     """Sums over the cells of a column, one after the other: which are missing, how long they are, what they hold."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, by_bytes: bool) -> None:
         self._rows = 0
         self._missing, self._lengths, self._values = _Sum(), _Sum(), _Sum()
+        self._bytes = _Bytes() if by_bytes else None
         self._inside: dict[int, _Stream] = {}
 
     def add(self, cells: pa.Array, kind: pa.DataType) -> None:
         """Take note of more cells, as if they were of this type."""
-        if pa.types.is_dictionary(kind):
+        entries = pa.types.is_dictionary(kind)
+        if entries:
             kind = kind.value_type
         texts = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-        if pa.types.is_dictionary(cells.type) and not texts:
+        by_bytes = texts and not entries and self._bytes is not None
+        if pa.types.is_dictionary(cells.type) and (by_bytes or not texts):
             cells = cells.dictionary_decode()
         if cells.null_count:
             where = np.flatnonzero(np.asarray(cells.is_null())) + self._rows
@@ -140,6 +150,8 @@ class _Stream:
         self._rows += len(cells)
         if pa.types.is_nested(kind):
             self._add_nested(cells, kind)
+        elif by_bytes:
+            self._add_bytes(cells)
         elif texts:
             self._add_texts(cells)
         else:
@@ -154,6 +166,17 @@ class _Stream:
         for some in self._values.blocks(len(places)):  # which stay in the processor's cache
             self._values.add(known[places[some].astype(np.int64)])
 
+    def _add_bytes(self, cells: pa.Array) -> None:
+        if self._bytes is None:
+            return
+        filled = pc.fill_null(cells, "") if cells.null_count else cells
+        _, offsets, content = filled.buffers()
+        wide = np.int64 if pa.types.is_large_string(filled.type) else np.int32
+        ends = np.frombuffer(offsets or b"", dtype=wide)[filled.offset : filled.offset + len(filled) + 1]
+        if len(filled) and content is not None:
+            self._bytes.add(np.frombuffer(content, dtype=np.uint8)[ends[0] : ends[-1]])
+        self._lengths.add(np.diff(ends).astype(np.uint64))
+
     def _add_nested(self, cells: pa.Array, kind: pa.DataType) -> None:
         if pa.types.is_struct(kind):
             parts, kinds = cells.flatten(), [field.type for field in kind]
@@ -161,12 +184,33 @@ class _Stream:
             self._lengths.add(np.asarray(pc.list_value_length(cells).fill_null(0)).astype(np.uint64))
             parts, kinds = [cells.flatten()], [kind.value_type]
         for place, (part, inner) in enumerate(zip(parts, kinds, strict=True)):
-            self._inside.setdefault(place, _Stream()).add(part, inner)
+            # Entries of lists are dictionaries wherever there are many.
+            self._inside.setdefault(place, _Stream(by_bytes=False)).add(part, inner)
 
     def summary(self) -> tuple[Any, ...]:
         """A few bytes that are the same for the same cells."""
         inside = tuple((place, stream.summary()) for place, stream in sorted(self._inside.items()))
-        return self._rows, *(one.summary() for one in (self._missing, self._lengths, self._values)), inside
+        texts = None if self._bytes is None else self._bytes.summary()
+        return self._rows, *(one.summary() for one in (self._missing, self._lengths, self._values)), texts, inside
+
+
+class _Bytes:
+    """A sum over bytes, one after the other, however they are cut; eight of them are a word."""
+
+    def __init__(self) -> None:
+        self._sum = _Sum()
+        self._rest: NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)
+
+    def add(self, content: NDArray[np.uint8]) -> None:
+        """Add the next bytes."""
+        joined = np.concatenate([self._rest, content])
+        whole = len(joined) - len(joined) % 8
+        self._sum.add(joined[:whole].view(np.uint64), wide=True)
+        self._rest = joined[whole:].copy()
+
+    def summary(self) -> tuple[tuple[int, int], bytes]:
+        """The sum of the words, and the bytes that are left."""
+        return self._sum.summary(), self._rest.tobytes()
 
 
 class _Sum:

@@ -126,7 +126,7 @@ class PartWriter(ABC):
         token = name.removeprefix(f"{self.stem}-").partition(".")[0]
         if name not in {self.file_name(), self.file_name(token)} or not is_part(name):
             raise ParameterError("PartWriter", "name", f"must be as {self.file_name('TOKEN')}", got=name)
-        content, noted = Content(), self._notes()
+        content, noted = Content(by_bytes=self.data_format == "csv"), self._notes()
         file = folder / name
         rows = write_tables(file, content.watch(self._published(noted.watch(tables))), self.data_format)
         if rows == 0:

@@ -231,7 +231,7 @@ class CsvSource(Source):
 def _as_guessed(cells: Mapping[str, pa.Array], guesses: Mapping[str, TypeGuess]) -> pa.RecordBatch:
     """Cells as values of the types that they allow so far; those of dictionaries stay texts."""
     arrays = [
-        array.cast(guesses[name].type) if name in guesses and array.type == pa.string() else array
+        guesses[name].as_values(array) if name in guesses and array.type == pa.string() else array
         for name, array in cells.items()
     ]
     return pa.RecordBatch.from_arrays(arrays, names=list(cells))

@@ -51,6 +51,7 @@ class TypeGuess:
             "date": pa.date32(),
         }
         self._seen = False
+        self._last = _Cells(pa.array([], pa.string()))
 
     @property
     def type(self) -> pa.DataType:
@@ -63,10 +64,18 @@ class TypeGuess:
             return
         self._seen = True
         if self._open and len(cells) > _PROBE_ROWS:
-            self._rule_out(cells.slice(0, _PROBE_ROWS))  # a few cells are enough for most columns of texts
-        self._rule_out(cells)
+            self._rule_out(_Cells(cells.slice(0, _PROBE_ROWS)))  # a few cells are enough for most columns of texts
+        self._last = _Cells(cells)
+        self._rule_out(self._last)
 
-    def _rule_out(self, cells: pa.Array) -> None:
+    def as_values(self, cells: pa.Array) -> pa.Array:
+        """Some cells that were seen as values of the type; the last ones need not be converted again."""
+        own = self._last if self._last.texts is cells else _Cells(cells)
+        self._last = _Cells(pa.array([], pa.string()))  # which holds no cell
+        values = own.read_as(self.type)
+        return cells.cast(self.type) if values is None else values
+
+    def _rule_out(self, cells: _Cells) -> None:
         for name in list(self._open):
             # Integers are numbers too; only their size is left to check.
             integers = name == "number" and "integer" in self._open
@@ -75,38 +84,55 @@ class TypeGuess:
                 del self._open[name]
 
 
+class _Cells:
+    """Texts, and what they are when they are read as values of a type; each type is tried once."""
+
+    def __init__(self, texts: pa.Array) -> None:
+        self.texts = texts
+        self._read: dict[pa.DataType, pa.Array | None] = {}
+
+    def read_as(self, target: pa.DataType) -> pa.Array | None:
+        """The values; None where some text is none."""
+        if target not in self._read:
+            try:
+                self._read[target] = pc.cast(self.texts, target)
+            except pa.ArrowInvalid:
+                self._read[target] = None
+        return self._read[target]
+
+
 def _all(mask: pa.Array) -> bool:
     return pc.all(mask, min_count=0).as_py() is not False
 
 
-def _is_integer(cells: pa.Array) -> bool:
-    numbers = _cast(cells, pa.int64())
+def _is_integer(cells: _Cells) -> bool:
+    numbers = cells.read_as(pa.int64())
     if numbers is None:
         return False
     # Most integers are spelled as Arrow writes them; the pattern decides about the rest, such as -0.
-    same = _all(pc.equal(pc.cast(numbers, pa.string()), cells))
-    return same or _all(pc.match_substring_regex(cells, _INTEGER))
+    same = _all(pc.equal(pc.cast(numbers, pa.string()), cells.texts))
+    return same or _all(pc.match_substring_regex(cells.texts, _INTEGER))
 
 
-def _are_exact_floats(integers: pa.Array) -> bool:
-    bounds = pc.min_max(pc.cast(integers, pa.int64())).as_py()
+def _are_exact_floats(integers: _Cells) -> bool:
+    bounds = pc.min_max(integers.read_as(pa.int64())).as_py()
     return bounds["min"] is None or (bounds["min"] > -_EXACT_FLOAT and bounds["max"] < _EXACT_FLOAT)
 
 
-def _is_number(cells: pa.Array) -> bool:
-    numbers = _cast(cells, pa.float64())
+def _is_number(cells: _Cells) -> bool:
+    numbers = cells.read_as(pa.float64())
     if numbers is None:
         return False
     largest = np.abs(numbers.drop_null().to_numpy()).max(initial=0.0)
     if not np.isfinite(largest):
         return False
-    if pc.any(pc.match_substring_regex(_with_a_sign_or_zero(cells), _UNUSUAL)).as_py():
+    if pc.any(pc.match_substring_regex(_with_a_sign_or_zero(cells.texts), _UNUSUAL)).as_py():
         return False
     if largest < _EXACT_FLOAT:
         return True
     wide = pc.fill_null(pc.greater_equal(pc.abs(numbers), _EXACT_FLOAT), False)
     # A float would change the digits of a wide integer.
-    return not pc.any(pc.match_substring_regex(cells.filter(wide), _INTEGER)).as_py()
+    return not pc.any(pc.match_substring_regex(cells.texts.filter(wide), _INTEGER)).as_py()
 
 
 def _with_a_sign_or_zero(cells: pa.Array) -> pa.Array:
@@ -118,23 +144,16 @@ def _with_a_sign_or_zero(cells: pa.Array) -> pa.Array:
     return cells.take(pa.array(filled[_BEGINNINGS[first]]))
 
 
-def _has_point(cells: pa.Array) -> bool:
-    return pc.any(pc.match_substring(cells, "."), min_count=0).as_py() is True
+def _has_point(cells: _Cells) -> bool:
+    return pc.any(pc.match_substring(cells.texts, "."), min_count=0).as_py() is True
 
 
-def _is_boolean(cells: pa.Array) -> bool:
-    return _all(pc.is_in(cells.drop_null(), value_set=pa.array([*TRUE_WORDS, *FALSE_WORDS])))
+def _is_boolean(cells: _Cells) -> bool:
+    return _all(pc.is_in(cells.texts.drop_null(), value_set=pa.array([*TRUE_WORDS, *FALSE_WORDS])))
 
 
-def _is_date(cells: pa.Array) -> bool:
-    return _all(pc.match_substring_regex(cells, _DATE)) and _cast(cells, pa.date32()) is not None
-
-
-def _cast(cells: pa.Array, target: pa.DataType) -> pa.Array | None:
-    try:
-        return pc.cast(cells, target)
-    except pa.ArrowInvalid:
-        return None
+def _is_date(cells: _Cells) -> bool:
+    return _all(pc.match_substring_regex(cells.texts, _DATE)) and cells.read_as(pa.date32()) is not None
 
 
 _ALLOWS: Final = {"integer": _is_integer, "number": _is_number, "boolean": _is_boolean, "date": _is_date}

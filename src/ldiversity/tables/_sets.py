@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ldiversity.base.arrays import CodeArray, SetArray
+from ldiversity.base.arrays import CodeArray, SetArray, all_ascend
 from ldiversity.base.numbers import counted
 from ldiversity.errors import SchemaError
 from ldiversity.schema import Domain
@@ -126,18 +126,18 @@ def _codes(members: pa.Array, domain: Domain) -> CodeArray:
     values = domain_array(domain)
     if value_type(members.type) is None:
         raise _other_type(values.type, members.type)
+    codes: CodeArray
     if pa.types.is_null(members.type):
-        lookup, positions = np.array([missing], dtype=np.int32), np.zeros(len(members), dtype=np.int64)
+        codes = np.full(len(members), missing, dtype=np.int32)
+    elif pa.types.is_string(members.type):
+        # Looking each up among few values is faster than making a dictionary first.
+        codes = _lookup(members, values, missing)[:-1]
     else:
         distinct, positions = distinct_cells(members)
         # The indices come from a file, and Arrow does not check them.
         if len(positions) and (positions.min() < 0 or positions.max() > len(distinct)):
             raise SchemaError("sets", "the column must not be damaged", got="members without a value")
-        try:
-            lookup = code_lookup(distinct, values, missing)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            raise _other_type(values.type, distinct.type) from None
-    codes: CodeArray = lookup[positions]
+        codes = _lookup(distinct, values, missing)[positions]
     if codes.min(initial=0) == OUTSIDE:  # which is below all codes
         outside = int(np.count_nonzero(codes == OUTSIDE))
         raise SchemaError(
@@ -146,8 +146,15 @@ def _codes(members: pa.Array, domain: Domain) -> CodeArray:
     return codes
 
 
+def _lookup(cells: pa.Array, values: pa.Array, missing: int) -> CodeArray:
+    try:
+        return code_lookup(cells, values, missing)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise _other_type(values.type, cells.type) from None
+
+
 def _ascending(codes: SetArray) -> SetArray:
-    if not np.all(codes[:, 1:] > codes[:, :-1]):
+    if not all_ascend(codes):
         codes = np.sort(codes, axis=1)
         twice = int(np.count_nonzero(np.any(codes[:, 1:] == codes[:, :-1], axis=1)))
         if twice:

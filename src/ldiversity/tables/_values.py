@@ -168,7 +168,9 @@ def code_lookup(distinct: pa.Array, values: pa.Array, missing: int) -> CodeArray
     """Return the code of each distinct cell, `OUTSIDE` for one that is not among `values`; at the end, `missing`."""
     cells = to_values(distinct, values.type)
     codes = pc.fill_null(pc.index_in(cells, value_set=values, skip_nulls=True), OUTSIDE).to_numpy()
-    return np.append(np.where(np.asarray(cells.is_null()), missing, codes), missing).astype(np.int32)
+    if cells.null_count:
+        codes = np.where(np.asarray(cells.is_null()), missing, codes)
+    return np.append(codes, np.int32(missing)).astype(np.int32, copy=False)
 
 
 class Tally:

@@ -24,6 +24,7 @@ class Entries:
     """The pairs of a row and a value of its class, row by row; rows of class -1 have none.
 
     Each entry has its `row`, the `code` of its value, and the position `pair` of the value in the counts of the class.
+    The entries of row r begin at ``first[r]``.
 
     Examples
     --------
@@ -41,6 +42,8 @@ class Entries:
         lengths = np.diff(classes.starts)[of]
         self.row: NDArray[np.int64] = np.repeat(shown, lengths)
         first = np.cumsum(lengths) - lengths
+        self.first: NDArray[np.int64] = np.zeros(len(class_of), dtype=np.int64)
+        self.first[shown] = first
         self.pair: NDArray[np.int64] = np.repeat(classes.starts[of] - first, lengths) + np.arange(int(lengths.sum()))
         self.code: CodeArray = classes.codes[self.pair]
         self.n_rows = len(class_of)
@@ -63,8 +66,8 @@ def deal_out(odds: FloatArray, entries: Entries, class_of: CodeArray, classes: C
     scaled = np.maximum(odds / _largest(odds, entries)[entries.row], _LEAST)
     result = np.empty_like(scaled)
     exact = np.zeros(entries.n_rows, dtype=np.bool_)
-    for rows, codes in _small_classes(class_of, classes):
-        _weigh_all_ways(rows, codes, scaled, entries, result, len(classes.domain))
+    for rows, values in _small_classes(class_of, classes):
+        _weigh_all_ways(entries.first[rows][:, :, None] + values[:, None, :], scaled, result)
         exact[rows] = True
     others = np.flatnonzero(~exact[entries.row])
     result[others] = _balance(scaled[others], entries.row[others], entries.pair[others], classes)
@@ -93,13 +96,14 @@ def _balance(odds: FloatArray, row: NDArray[np.int64], pair: NDArray[np.int64], 
     return share
 
 
-def _small_classes(class_of: CodeArray, classes: ClassCounts) -> Iterator[tuple[NDArray[np.int64], CodeArray]]:
-    """The rows and the values, repeated as often as they occur, of all classes of one size."""
+def _small_classes(class_of: CodeArray, classes: ClassCounts) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """The rows of all classes of one size, and which of its values each class has, as often as it has them."""
     order = np.argsort(class_of, kind="stable")
     order = order[class_of[order] >= 0]
     sizes = np.bincount(class_of[order], minlength=classes.n_classes)
     first_row = np.cumsum(sizes) - sizes
-    slots = np.repeat(classes.codes, classes.counts)
+    number = np.arange(len(classes.codes)) - np.repeat(classes.starts[:-1], np.diff(classes.starts))
+    slots = np.repeat(number, classes.counts)
     first_slot = np.cumsum(classes.sizes) - classes.sizes
     for size in range(2, EXACT_SIZE + 1):
         chosen = np.flatnonzero((sizes == size) & (classes.sizes == size))
@@ -108,12 +112,11 @@ def _small_classes(class_of: CodeArray, classes: ClassCounts) -> Iterator[tuple[
             yield order[first_row[chosen][:, None] + within], slots[first_slot[chosen][:, None] + within]
 
 
-def _weigh_all_ways(
-    rows: NDArray[np.int64], codes: CodeArray, odds: FloatArray, entries: Entries, result: FloatArray, n_values: int
-) -> None:
-    """Put the exact answer for classes of one size into `result`."""
-    keys = entries.row * n_values + entries.code  # ascending, as rows are and codes within them
-    place = np.searchsorted(keys, rows[:, :, None] * n_values + codes[:, None, :])
+def _weigh_all_ways(place: NDArray[np.int64], odds: FloatArray, result: FloatArray) -> None:
+    """Put the exact answer for classes of one size into `result`.
+
+    `place`, of shape (classes, size, size), has the entry of each record and each place that the class has for a value.
+    """
     likely = _ways_of_each(np.moveaxis(odds[place], 0, -1))
     likely /= likely.sum(axis=1, keepdims=True)
     # A value that a class has twice has two places in its columns, and one entry.

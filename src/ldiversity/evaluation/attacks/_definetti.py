@@ -193,7 +193,9 @@ class DeFinetti(Attack):
         """Train on the entries of all other folds; on all entries when there is one fold."""
         n_values = len(classes.domain)
         if self.classifier is None and folds > 1:
-            parts = [weigh(features, *_some(entries, fold_of == fold), n_values) for fold in range(folds)]
+            rows, codes, weights = entries
+            # The same value counts as another one in each fold, so that all folds are weighed at once.
+            parts = weigh(features, rows, fold_of * n_values + codes, weights, folds * n_values).split(folds)
             for fold in range(folds):
                 yield NaiveBayes(reduce(add, [*parts[:fold], *parts[fold + 1 :]]))
             return

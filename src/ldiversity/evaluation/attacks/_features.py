@@ -34,7 +34,11 @@ class Features:
 def exact_features(published: pa.Table, targets: pa.Table, names: Sequence[str]) -> Features:
     """Mark the value of each column with a one; numbers with many values are cut at their quantiles."""
     parts = [_exact(name, published.column(name), targets) for name in names]
-    return _stack(parts, published.num_rows, targets.num_rows)
+    widths = [width for _, width in parts]
+    return Features(
+        _marked([codes[0] for codes, _ in parts], widths, published.num_rows),
+        _marked([codes[1] for codes, _ in parts], widths, targets.num_rows),
+    )
 
 
 def region_features(release: Release, targets: pa.Table) -> Features:
@@ -52,7 +56,20 @@ def _stack(parts: list[tuple[Any, Any]], n_published: int, n_targets: int) -> Fe
     return Features(csr_array(hstack(published)), csr_array(hstack(targets)))
 
 
-def _exact(name: str, column: pa.ChunkedArray, targets: pa.Table) -> tuple[Any, Any]:
+def _marked(parts: Sequence[NDArray[np.int64]], widths: Sequence[int], n_rows: int) -> Any:  # noqa: ANN401 - a sparse matrix
+    """A column of ones, and beside it as many as each part is wide: that of each row's code has a one."""
+    from scipy.sparse import csr_array
+
+    marked, first = np.zeros((n_rows, 1 + len(parts)), dtype=np.int32), 1
+    for place, (codes, width) in enumerate(zip(parts, widths, strict=True), 1):
+        marked[:, place] = codes + first
+        first += width
+    starts = np.arange(0, marked.size + 1, marked.shape[1])
+    return csr_array((np.ones(marked.size), marked.reshape(-1), starts), shape=(n_rows, first))
+
+
+def _exact(name: str, column: pa.ChunkedArray, targets: pa.Table) -> tuple[list[NDArray[np.int64]], int]:
+    """The codes of what was published and of the targets, and how many there are."""
     kind = value_type(column.type)
     distinct = pc.count_distinct(column, mode="all").as_py()
     if kind is not None and _is_number(column.type) and distinct > _BINS:
@@ -62,12 +79,12 @@ def _exact(name: str, column: pa.ChunkedArray, targets: pa.Table) -> tuple[Any, 
             np.where(there, np.searchsorted(edges, values, side="right"), len(edges) + 1)
             for values, there in ((numbers, known), (others, other_known))
         ]
-        return _ones(codes[0], len(edges) + 2), _ones(codes[1], len(edges) + 2)
+        return codes, len(edges) + 2
     both = number_alike([pa.table({name: column}), targets.select([name])], [name])
     width = int(max(part.max(initial=0) for part in both)) + 1
     if width > _MOST_VALUES:  # hash: a classifier learns nothing from values that hardly ever repeat
         both, width = [part % _MOST_VALUES for part in both], _MOST_VALUES
-    return _ones(both[0], width), _ones(both[1], width)
+    return list(both), width
 
 
 def _is_number(kind: pa.DataType) -> bool:

@@ -29,6 +29,18 @@ class Weighed:
     def __add__(self, other: Weighed) -> Weighed:
         return Weighed(self.values + other.values, self.features + other.features)
 
+    def split(self, parts: int) -> list[Weighed]:
+        """Give runs of equally many values, each on its own.
+
+        Examples
+        --------
+        >>> first, second = Weighed(np.array([1.0, 2.0]), np.array([[1.0], [2.0]])).split(2)
+        >>> second.values.tolist(), second.features.tolist()
+        ([2.0], [[2.0]])
+        """
+        values, features = np.split(self.values, parts), np.split(self.features, parts)
+        return [Weighed(*both) for both in zip(values, features, strict=True)]
+
 
 def weigh(
     features: Any,  # noqa: ANN401 - a sparse matrix

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ldiversity.base.arrays import FloatArray
+from ldiversity.base.arrays import FloatArray, different
 from ldiversity.evaluation.attacks._shown_columns import Condition, ShownColumn
 from ldiversity.release import Release
 
@@ -50,7 +50,7 @@ class People:
 
     def count_people(self, rows: NDArray[np.int64]) -> int:
         """How many people some rows belong to."""
-        return len(rows) if self.whose is None else len(np.unique(self.whose[rows]))
+        return len(rows) if self.whose is None else len(different(self.whose[rows]))
 
     def take(self, some: NDArray[np.int64]) -> People:
         """Some rows."""

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ldiversity.base.arrays import different
 from ldiversity.base.hashing import MISSING, HashArray
 from ldiversity.engines import BatchFunction, Engine, Secrets
 from ldiversity.publish._numbered_texts import repeated_texts
@@ -120,7 +121,7 @@ class Counted:
 
 
 def _different_people(keys: HashArray) -> int:
-    return len(np.unique(keys & np.uint64((1 << PERSON_BITS) - 1)))
+    return len(different(keys & np.uint64((1 << PERSON_BITS) - 1)))
 
 
 def count(choices: SketchRows, source: Source, engine: Engine) -> Counted:
