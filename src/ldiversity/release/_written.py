@@ -6,7 +6,8 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -132,9 +133,11 @@ class PartWriter(ABC):
         if rows == 0:
             file.unlink(missing_ok=True)
             return Written(name, 0, 0, "0" * 64)
-        written = Written(name, rows, file.stat().st_size, sha256_of(file), noted.columns, noted.seen())
-        with stage("checking what was written"):
-            return self._checked(folder, written, content, reader)
+        written = Written(name, rows, file.stat().st_size, "0" * 64, noted.columns, noted.seen())
+        with stage("checking what was written"), ThreadPoolExecutor(1) as beside:
+            digest = beside.submit(sha256_of, file)
+            checked = self._checked(folder, written, content, reader)
+            return replace(checked, sha256=digest.result())
 
     @abstractmethod
     def _notes(self) -> ShownCategories:
@@ -146,7 +149,7 @@ class PartWriter(ABC):
 
     @abstractmethod
     def _checked(self, folder: Path, written: Written, meant: Content, reader: Reader) -> Written:
-        """Read the file back and check it; gives what else is known about it."""
+        """Read the file back and check it, while its checksum is taken; gives what else is known about it."""
 
 
 Write: TypeAlias = Callable[[Path, PartWriter, Iterable[pa.RecordBatch]], list[Written]]
