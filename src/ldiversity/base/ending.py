@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import threading
@@ -12,10 +13,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Final, NoReturn
 
-__all__ = ["end_with", "heed_request_to_end", "orderly_end", "remove_folder"]
+__all__ = ["end_with", "heed_request_to_end", "interrupt", "orderly_end", "put_off", "remove_folder"]
 
 _TRIES: Final = 100
 _PAUSE: Final = 0.02
+_IMPORTING: Final = "<frozen importlib._bootstrap>"
+"""Where Python itself looks a module up."""
 
 
 _request: BaseException | None = None
@@ -42,6 +45,25 @@ def heed_request_to_end() -> None:
         raise _request
 
 
+def put_off(number: int, frame: FrameType | None) -> bool:
+    """Send a signal once more, a little later, if it came while Python looks up a module; whether it did.
+
+    What is raised there can leave the lock of all imports locked, and other threads would wait for it for ever.
+    """
+    if frame is None or frame.f_code.co_filename != _IMPORTING:
+        return False
+    later = threading.Timer(_PAUSE, os.kill, (os.getpid(), number))
+    later.daemon = True
+    later.start()
+    return True
+
+
+def interrupt(number: int, frame: FrameType | None) -> None:
+    """Raise `KeyboardInterrupt` for a signal, as Python does, but not where that would lock up other threads."""
+    if not put_off(number, frame):
+        signal.default_int_handler(number, frame)
+
+
 @contextmanager
 def orderly_end() -> Iterator[None]:
     """Let a SIGTERM that would end the process at once end the block first, and then the process.
@@ -49,13 +71,40 @@ def orderly_end() -> Iterator[None]:
     This is how worker processes end, such as those of `multiprocessing`. If the program handles the signal itself, its
     handler is kept. Only the main thread can handle signals; in other threads this does nothing.
     """
-    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
+    with _interruptible():
+        if signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+            yield
+            return
+        with _terminable():
+            yield
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let SIGINT wait for imports, unless the program handles it itself."""
+    usual = signal.getsignal(signal.SIGINT)
+    if usual is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGINT) is interrupt:  # another handler may have come since, and stays
+            signal.signal(signal.SIGINT, usual)
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
     terminated = False
 
-    def leave(number: int, _: FrameType | None) -> None:
+    def leave(number: int, frame: FrameType | None) -> None:
         nonlocal terminated
+        if put_off(number, frame):
+            return
         terminated = True
         signal.signal(number, signal.SIG_IGN)  # a second signal must not interrupt the cleaning up
         end_with(_Terminated())

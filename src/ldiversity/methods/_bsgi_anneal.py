@@ -105,6 +105,8 @@ def anneal(space: Space, valid: Valid, partition: Partition, effort: int, run: G
     A pure function of its arguments: moves are drawn from a fixed sequence, and rows come in a random order. Every
     move keeps all classes valid, and a block that would lose more than before stays as it was.
     """
+    # All that threads need is loaded before there are any: they wait for an import for as long as it takes.
+    from ldiversity._kernels import bsgi_anneal, bsgi_tree  # noqa: F401
     from ldiversity._kernels.regions import order_by_class
 
     if not effort or partition.n_classes < 2 or not space.points.shape[1]:  # noqa: PLR2004 - two classes

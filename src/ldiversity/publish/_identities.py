@@ -85,7 +85,9 @@ class HashedIds(Secret):
         return pc.cast(cells, pa.string()) if _has_long_numbers(cells) else cells
 
     def _texts(self, cells: pa.Array, name: str) -> pa.Array:
-        """The same text for the same id: midnight of a day is the day."""
+        """The same text for the same id: midnight of a day is the day, and an instant is one in every zone."""
+        if pa.types.is_timestamp(cells.type) and cells.type.tz is not None:
+            cells = pc.cast(cells, pa.timestamp(cells.type.unit, "UTC"))
         try:
             return time_texts(pc.cast(cells, pa.string()))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

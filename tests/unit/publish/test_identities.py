@@ -84,6 +84,15 @@ def test_midnight_of_a_day_is_the_day() -> None:
     assert identities(day) == identities(day.cast(pa.timestamp("us")))
 
 
+def test_an_instant_is_the_same_id_in_every_zone() -> None:
+    instants = pa.array([1_600_000_000_000_000, 1_700_000_000_000_001], pa.timestamp("us", "UTC"))
+    found = identities(instants)
+
+    for zone in ("Asia/Tokyo", "America/New_York", "+05:30"):
+        assert identities(instants.cast(pa.timestamp("us", zone))) == found
+        assert identities(instants.cast(pa.timestamp("us", zone)), ["x", "y"]) == identities(instants, ["x", "y"])
+
+
 def test_ids_are_hashed_under_the_key() -> None:
     assert identities([1, "x"][:1]) != identities([1], key=Key(bytes(32)))
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 import click
 
 from ldiversity._version import __version__
-from ldiversity.base.ending import end_with
+from ldiversity.base.ending import end_with, interrupt, put_off
 from ldiversity.faces.cli._faults import exit_code_of, show_warnings
 from ldiversity.faces.cli._lazy import LazyGroup
 from ldiversity.faces.cli._progress import compiling_notice
@@ -95,11 +95,15 @@ def main() -> None:
     """Run the command line."""
     for request in _LEAVE_ON:
         signal.signal(request, _leave)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, interrupt)
     cli(prog_name="ldiversity")
 
 
-def _leave(number: int, _: FrameType | None) -> None:
+def _leave(number: int, frame: FrameType | None) -> None:
     """Leave by an exception, so that what is not finished is removed on the way out; once, undisturbed."""
+    if put_off(number, frame):
+        return
     for request in _LEAVE_ON:
         signal.signal(request, signal.SIG_IGN)
     end_with(SystemExit(128 + number))
