@@ -117,7 +117,7 @@ man: setup
 
 # What is installed with the package, with versions and licences (CycloneDX).
 sbom: setup
-	$(BIN)/python tools/sbom.py collect attacks excel icd postgresql spark > sbom.json
+	$(BIN)/python tools/sbom.py --all-extras > sbom.json
 
 picture: setup
 	$(BIN)/python docs/pictures/make.py

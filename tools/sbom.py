@@ -1,7 +1,8 @@
 """Say what is installed with the package, with versions and licences: a bill of materials in CycloneDX's JSON.
 
-    make sbom                        writes sbom.json for the environment of the project
-    python tools/sbom.py collect     what the package needs with the extra "collect", on standard output
+    make sbom                            writes sbom.json for the environment of the project, with all extras for users
+    python tools/sbom.py collect         what the package needs with the extra "collect", on standard output
+    python tools/sbom.py --all-extras    what it needs with all extras but those of its developers
 
 It lists the packages that are installed here, so that versions are those that run.
 """
@@ -17,10 +18,17 @@ from typing import Any, Final
 
 from packaging.requirements import Requirement
 
-__all__ = ["bill_of_materials", "needed_packages"]
+__all__ = ["bill_of_materials", "extras_for_users", "needed_packages"]
+
+_FOR_DEVELOPERS: Final = frozenset({"bench", "dev", "docs", "test"})
 
 _LONGEST: Final = 100
 """Some packages put the whole text of their licence where its name belongs."""
+
+
+def extras_for_users() -> list[str]:
+    """Give the extras that somebody who uses the package may install."""
+    return sorted(set(distribution("ldiversity").metadata.get_all("Provides-Extra") or ()) - _FOR_DEVELOPERS)
 
 
 def bill_of_materials(extras: Iterable[str] = ()) -> dict[str, Any]:
@@ -84,4 +92,5 @@ def _licence(found: Distribution) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(bill_of_materials(sys.argv[1:]), indent=2))
+    asked = extras_for_users() if sys.argv[1:] == ["--all-extras"] else sys.argv[1:]
+    print(json.dumps(bill_of_materials(asked), indent=2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from importlib.metadata import requires
+from pathlib import Path
 
 import click
 import pytest
@@ -11,7 +12,7 @@ from packaging.requirements import Requirement
 
 from ldiversity.faces.cli import cli
 from tools.man_page import man_pages
-from tools.sbom import bill_of_materials
+from tools.sbom import bill_of_materials, extras_for_users
 
 
 @pytest.fixture(scope="module")
@@ -56,3 +57,11 @@ def test_an_extra_adds_what_it_needs() -> None:
     parts = {part["name"] for part in bill_of_materials(["collect"])["components"]}
 
     assert {"starlette", "mako", "numpy"} <= parts  # alembic needs mako
+
+
+def test_all_extras_are_those_that_the_guide_lists() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "guides" / "installing.md").read_text()
+    parts = {part["name"] for part in bill_of_materials(extras_for_users())["components"]}
+
+    assert extras_for_users() == sorted(re.findall(r"^\| `(\w+)` \|", guide, re.MULTILINE))
+    assert {"formulaic", "starlette", "pyspark"} <= parts
