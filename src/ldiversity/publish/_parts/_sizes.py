@@ -14,9 +14,9 @@ __all__ = ["PartSizes", "part_sizes"]
 _COMPILED: Final = 190_000_000
 """What compiled loops and the tables of the run take, besides what every run takes."""
 
-_ROW_BYTES: Final = 450
+_ROW_BYTES: Final = 700
 _COLUMN_BYTES: Final = 30
-"""What a row takes while its part is grouped, and what each of its columns adds: measured on Adult, 5M rows."""
+"""What a row takes while its part is grouped, and each of its columns besides; with room for parts that are joined."""
 
 _LEAST_ROWS: Final = 20_000
 """Smaller parts would lose much more than larger ones."""
