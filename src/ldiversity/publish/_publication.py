@@ -301,7 +301,10 @@ class Publication(Columns):
             with used_again() if streamed else held_to(chosen.memory):
                 prepared = self._prepared(table, chosen)
                 with prepared.source.unchanged():
-                    return publish(prepared, target, overwrite=overwrite, secrets=secrets)
+                    made = publish(prepared, target, overwrite=overwrite, secrets=secrets)
+                if target is None:  # a folder gets its name after the same check
+                    chosen.check_unchanged(prepared.source)
+                return made
         finally:
             if chosen is not engine:
                 chosen.close()

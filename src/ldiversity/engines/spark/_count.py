@@ -104,12 +104,11 @@ def add_up(frame: Frame, out: CountOut, seal: Seal, most: int | None) -> pa.Tabl
 def count_columns(
     frame: Frame, by: tuple[str, ...], types: tuple[pa.DataType, ...], most: int | None
 ) -> pa.Table | None:
-    """Count the combinations of columns that Spark reads itself; None when there are more than `most`."""
+    """Count the combinations of numbered columns that Spark reads itself; None when there are more than `most`."""
     with quiet():
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-        numbered = frame.toDF(*(f"c{place}" for place in range(len(by))))
-        counted = numbered.groupBy(*(F.col(f"c{place}") for place in range(len(by)))).agg(F.count(F.lit(1)).alias("n"))
+        counted = frame.groupBy(*(F.col(f"c{place}") for place in range(len(by)))).agg(F.count(F.lit(1)).alias("n"))
         found = _limited(counted, most).toArrow()
     return _named(found, by, types, most)
 

@@ -106,6 +106,14 @@ class SparkEngine(Engine):
         as_read_options("open_source", read).refuse_others("table", "a frame", frozenset())
         return open_input(self, data, types=types)
 
+    def check_unchanged(self, source: Source) -> None:
+        """Raise `SchemaError` if a table is in files that changed since it was opened; a job may look at them."""
+        base = base_of(source)
+        if base is None:
+            source.refuse_changes()
+        else:
+            base.check_unchanged()
+
     def rows(self, source: Source, columns: Sequence[str]) -> Iterator[NumberedBatch]:
         """The rows of a table, brought here a part at a time."""
         table = self._table(source, columns)
