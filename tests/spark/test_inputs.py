@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -181,3 +183,55 @@ def test_files_that_are_replaced_meanwhile_are_refused(
         )
     assert done
     assert not (tmp_path / "release").exists()
+
+
+@pytest.mark.parametrize("reader", ["workers", "java", "staged"])
+def test_what_is_no_number_is_missing(engine: SparkEngine, spark: Any, tmp_path: Path, reader: str) -> None:
+    cells = pa.array([np.nan, None, 1.5, 2.5, 3.5, np.nan] * 4, from_pandas=False)
+    table = pa.table({"age": range(24), "value": cells, "other": pc.cast(cells, pa.float32())})
+    folder = hive(table, tmp_path / "table") if reader == "java" else tmp_path
+    if reader != "java":
+        pq.write_table(table, folder / "people.parquet")
+    source = engine.open(spark.read.parquet(str(folder)).where("age >= 0") if reader == "staged" else folder)
+
+    assert counted(engine, source, "value") == counted(engine, source, "other") == {None: 12, 1.5: 4, 2.5: 4, 3.5: 4}
+    assert engine.count(source, ["value"], most=4) is not None
+    assert engine.count(source, ["value"], most=3) is None
+    if reader == "java":
+        release = ld.anonymize(
+            folder,
+            quasi="age",
+            drop=["other", "year"],
+            sensitive=ld.Sensitive("value", missing="drop"),
+            method="randomized-addition:l=2",
+            engine=engine,
+        )
+        assert release.table.num_rows == 12
+
+
+def test_a_type_that_arrow_does_not_have_is_refused_by_its_column(engine: SparkEngine, spark: Any) -> None:
+    frame = spark.range(5).selectExpr("id", "make_interval(1) as stay")
+
+    with pytest.raises(ld.SchemaError, match="column 'stay' must have a type that Arrow has, too, got interval"):
+        engine.open(frame)
+
+
+def test_an_error_in_a_frame_logs_no_cell(engine: SparkEngine, spark: Any) -> None:
+    from pyspark.logger import PySparkLogger
+
+    heard: list[logging.LogRecord] = []
+    handler, logger = logging.Handler(), PySparkLogger.getLogger("DataFrameQueryContextLogger")
+    handler.emit = heard.append  # type: ignore[method-assign]
+    logger.addHandler(handler)
+    frame = spark.createDataFrame([("SECRET",), ("5",)], ["age"])
+    wrong = frame.select(frame["age"].cast("int").alias("age"))
+    try:
+        with pytest.raises(ld.LDiversityError, match="a job failed") as caught:
+            engine.open(wrong)
+        assert "SECRET" not in str(caught.value)
+        assert not heard
+        with pytest.raises(Exception, match="SECRET"):  # the user's own errors are logged as always
+            wrong.collect()
+        assert heard
+    finally:
+        logger.removeHandler(handler)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final
 
 import pyarrow as pa
 
+from ldiversity.base.ending import orderly_end
 from ldiversity.base.progress import stage
 from ldiversity.engines._base import Engine
 from ldiversity.engines._rows import Factory, NumberedBatch, PartFactory, Rows
@@ -240,12 +241,14 @@ class SparkEngine(Engine):
 
     def close(self) -> None:
         """Remove what was kept and staged. The session goes on."""
-        for frame in self._kept:
-            with without_traceback(self.seal):
-                frame.unpersist()
-        self._kept.clear()
+        kept, self._kept = self._kept, []
         self._staged.clear()
-        self._scratch.remove()
+        try:
+            for frame in kept:
+                with without_traceback(self.seal):
+                    frame.unpersist()
+        finally:  # even where Spark has ended
+            self._scratch.remove()
 
     def _check_inputs(self) -> None:
         """Look at the tables that were read for the release again."""
@@ -292,7 +295,8 @@ class SparkEngine(Engine):
 
     def run(self, action: Any, *, foreign: bool = False, pieces: bool = False) -> Any:  # noqa: ANN401 - what the action returns
         """Make Spark compute; `foreign` is what computes a frame of the user, `pieces` what only hands them on."""
-        return run_job(self.session, self.seal, action, foreign=foreign, pieces=pieces)
+        with orderly_end(self.close):
+            return run_job(self.session, self.seal, action, foreign=foreign, pieces=pieces)
 
     def program(self, frame: Frame, program_input: Any, *steps: Any, goals: Any = None, out: Any = None) -> Frame:  # noqa: ANN401
         """A frame of Spark that workers make of another one."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ldiversity.engines.spark._paths import FileState, local_path, pattern_of_uri, state_of
-from ldiversity.engines.spark._session import Frame, Session, is_connect, quiet
+from ldiversity.engines.spark._quiet import quiet
+from ldiversity.engines.spark._session import Frame, Session, is_connect
 from ldiversity.errors import SchemaError
 
 __all__ = [

@@ -96,13 +96,15 @@ def open_input(engine: SparkEngine, data: Any, *, types: Mapping[str, str] | Non
         frame, called = data, "table"
     else:
         frame, called = _read(engine, data), Path(str(data)).name
-    check_names(called, frame.columns, from_file=not is_spark_frame(data))
-    schema = arrow_columns(frame)
+    with without_traceback(engine.seal):
+        check_names(called, frame.columns, from_file=not is_spark_frame(data))
+        schema = arrow_columns(frame, called)
     files = _files(engine, frame, schema, whole=not is_spark_frame(data))
     if files is not None:
         return SparkSource(engine, frame, schema, name=called, files=files, n_rows=files.n_rows, types=types)
     names = tuple(frame.columns)
-    chosen = frame.select(*(quoted(one).alias(f"c{place}") for place, one in enumerate(names)))
+    with without_traceback(engine.seal):
+        chosen = frame.select(*(quoted(one).alias(f"c{place}") for place, one in enumerate(names)))
     folder = engine.scratch_folder() / secrets.token_hex(8)
     made = engine.program(chosen, FromColumns(None, names, names), NumberRows())
     engine.run(lambda: made.write.parquet(path_to_write(folder)), foreign=True)
