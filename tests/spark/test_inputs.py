@@ -235,3 +235,30 @@ def test_an_error_in_a_frame_logs_no_cell(engine: SparkEngine, spark: Any) -> No
         assert heard
     finally:
         logger.removeHandler(handler)
+
+
+def test_long_whole_numbers_are_the_ids_that_they_are_on_one_machine(
+    engine: SparkEngine, people: pa.Table, tmp_path: Path
+) -> None:
+    ids = pa.array([2**63 + 5 + row if row % 2 else row for row in range(N_ROWS)], pa.uint64())
+    pq.write_table(people.append_column("id", ids), tmp_path / "people.parquet")
+    ld.Key.new().save(tmp_path / "holder.key")
+    how: dict[str, Any] = HOW | {
+        "sensitive": ld.Sensitive("disease", domain=[f"d{value}" for value in range(5)]),
+        "plain": "row",
+        "confirm": ["row"],
+        "record_id": "id",
+        "key": str(tmp_path / "holder.key"),
+    }
+
+    here, there = (
+        ld.anonymize(tmp_path / "people.parquet", **how, engine=one, output=tmp_path / f"release {place}")
+        for place, one in enumerate(("local", engine))
+    )
+
+    sets = [
+        dict(zip(one.table["row"].to_pylist(), map(set, one.sets("disease").tolist()), strict=True))
+        for one in (here, there)
+    ]
+    assert sets[0] == sets[1]
+    assert len(sets[0]) == N_ROWS
