@@ -150,10 +150,18 @@ def test_a_frame_that_is_cached_is_read_and_counted_from_the_same_files(
         assert sorted(read) == sorted(people["disease"].to_pylist())
     finally:
         frame.unpersist()
+    kept = spark.read.parquet(str(folder)).select("row", "_metadata").cache()
+    try:
+        assert kept.count() == N_ROWS
+        source = engine.open(kept)
+        assert isinstance(source, SparkSource)
+        assert source.files is None  # what Spark keeps may go, and come again from other files
+        assert source.n_rows == N_ROWS
+    finally:
+        kept.unpersist()
 
 
-@pytest.mark.parametrize("reader", ["workers", "java"])
-@pytest.mark.parametrize("written", [False, True])
+@pytest.mark.parametrize(("reader", "written"), [("workers", False), ("java", False), ("java", True)])
 def test_files_that_are_replaced_meanwhile_are_refused(
     engine: SparkEngine, people: pa.Table, tmp_path: Path, reader: str, *, written: bool
 ) -> None:

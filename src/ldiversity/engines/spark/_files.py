@@ -62,11 +62,10 @@ class InputFiles:
         """Raise `SchemaError` unless the files are as they were."""
         try:
             # Another frame, because a frame remembers what it found in the folder when it was made.
-            frame = session.read.parquet(*map(pattern_of_uri, self.paths)) if self.paths else None
-            now = None if frame is None else list_files(frame)
+            now = list_files(session.read.parquet(*map(pattern_of_uri, self.paths)))
         except Exception:  # noqa: BLE001 - a file that has gone, or is no Parquet any more
-            raise changed_files(name) from None
-        if frame is not None and (now is None or (now.states, now.known) != (self.states, self.known)):
+            now = None
+        if now is None or (now.states, now.known) != (self.states, self.known):
             raise changed_files(name)
 
 
@@ -80,12 +79,15 @@ def changed_files(name: str) -> SchemaError:
 def list_files(frame: Frame) -> InputFiles | None:
     """Ask the cluster for the files that a frame reads, and how many rows each has.
 
-    None where file and row do not tell all rows apart, because the frame reads a file more than once.
+    None where file and row do not tell all rows apart, because the frame reads a file more than once, or where Spark
+    reads no files, but what it kept of them together with its facts about them.
     """
     with quiet():
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
         paths = listed_paths(frame)
+        if not paths:
+            return None
         states = tuple(map(_state, paths))
         facts = _facts(frame)
         for salt in _SALTS:
