@@ -38,6 +38,14 @@ for name, opened in (("in place", engine.open(frame)), ("staged", engine.open(fr
     drawn = engine.map(factory, opened, table.column_names, secrets=secrets)
     said[name] = pa.Table.from_batches(iter(drawn)).sort_by("id").combine_chunks().equals(wanted)
     said[f"{name} has files"] = opened.files is not None
+(folder / "named" / "year=2020 [ä]").mkdir(parents=True)  # Java reads it
+same = {"row_index": 0, "file_path": "a"}
+named = pa.table({"row": range(50), "_metadata": [same] * 50})
+pq.write_table(named, folder / "named" / "year=2020 [ä]" / "x.parquet")
+opened = engine.open(folder / "named")
+opened.check_unchanged()
+seen = [one for rows in engine.rows(opened, ["row"]) for one in rows.identities[:, 0].tolist()]
+said["identities"] = sorted(seen) == list(range(50)) and type(opened.files).__name__
 try:
     list(engine.map(Failing("theirs"), engine.open(source), ["row", "name"], secrets=Secrets()))
 except ld.LDiversityError as error:
@@ -88,6 +96,7 @@ def test_connect_draws_stages_publishes_and_fails_in_the_same_way(
         "in place has files": True,
         "staged": True,
         "staged has files": False,
+        "identities": "InputFiles",
         "rows": True,
         "shares": True,
     }

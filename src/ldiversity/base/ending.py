@@ -7,7 +7,7 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -65,8 +65,10 @@ def interrupt(number: int, frame: FrameType | None) -> None:
 
 
 @contextmanager
-def orderly_end() -> Iterator[None]:
+def orderly_end(clean_up: Callable[[], object] | None = None) -> Iterator[None]:
     """Let a SIGTERM that would end the process at once end the block first, and then the process.
+
+    `clean_up` is called in between: for what outlives the block, and would go when the process ends by itself.
 
     This is how worker processes end, such as those of `multiprocessing`. If the program handles the signal itself, its
     handler is kept. Only the main thread can handle signals; in other threads this does nothing.
@@ -113,9 +115,13 @@ def _terminable() -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        if terminated:
-            signal.raise_signal(signal.SIGTERM)
+        try:
+            if terminated and clean_up is not None:
+                clean_up()
+        finally:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            if terminated:
+                signal.raise_signal(signal.SIGTERM)
 
 
 def remove_folder(folder: Path) -> None:

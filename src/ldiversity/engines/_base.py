@@ -55,6 +55,10 @@ class Engine(ABC):
     def close(self) -> None:  # noqa: B027 - most engines keep nothing
         """Remove what was kept for later readings."""
 
+    def check_unchanged(self, source: Source) -> None:
+        """Raise `SchemaError` if a table is in files that changed since it was opened."""
+        source.refuse_changes()
+
     @abstractmethod
     def rows(self, source: Source, columns: Sequence[str]) -> Iterator[NumberedBatch]:
         """The rows of a table in their order, for steps that need all of them in one place."""

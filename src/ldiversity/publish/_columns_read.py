@@ -154,11 +154,15 @@ class PersonReader:
 
     def add(self, cells: pa.Array) -> None:
         """Take the cells of one more batch."""
-        if cells.null_count:
-            raise SchemaError(
-                "person", "must not have missing values", column=self.name, got=cells.null_count
-            ).with_hint(say("Fill them in, or leave {} out.", Parameter("person")))
-        self._parts.append(cells.dictionary_encode())
+        known = cells.dictionary_decode() if isinstance(cells, pa.DictionaryArray) and _has_floats(cells) else cells
+        missing = pc.sum(pc.is_null(known, nan_is_null=True)).as_py()
+        if missing:
+            raise SchemaError("person", "must not have missing values", column=self.name, got=missing).with_hint(
+                say("Fill them in, or leave {} out.", Parameter("person"))
+            )
+        if pa.types.is_floating(known.type):
+            known = pc.add(known, pa.scalar(0.0, known.type))  # there are two zeros, which are one person
+        self._parts.append(known.dictionary_encode())
 
     def finish(self, order: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """A number for each person, with the rows in this order."""
@@ -167,3 +171,7 @@ class PersonReader:
         indices = pa.chunked_array([part.indices for part in whole.chunks])
         people: NDArray[np.int64] = indices.to_numpy().astype(np.int64)[order]
         return people
+
+
+def _has_floats(cells: pa.DictionaryArray) -> bool:
+    return bool(pa.types.is_floating(cells.type.value_type))

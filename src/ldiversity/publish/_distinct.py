@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from ldiversity.engines import BatchFunction, Engine, NumberedBatch, Part, PartFunction, Secrets
-from ldiversity.publish._draw import HiddenAttribute, kept_rows
+from ldiversity.publish._draw import HiddenAttribute, kept_rows, with_whole_ids
 from ldiversity.publish._identities import DIGEST, HashedIds, digests_of, key_column, n_repeated, refuse_repeated
 from ldiversity.tables import Source
 
@@ -41,7 +41,7 @@ class HashIds:
 
         def hash_ids(rows: NumberedBatch) -> pa.RecordBatch:
             batch, _, _ = kept_rows(rows, self.hidden)
-            identities = hashed.identities(batch)
+            identities = hashed.identities(with_whole_ids(batch, self.record_id))
             parts = (identities[:, 0] % np.uint64(self.n_parts)).astype(np.int32)
             return pa.RecordBatch.from_arrays([pa.array(parts), key_column(identities)], schema=self.schema)
 

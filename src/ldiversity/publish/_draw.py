@@ -19,7 +19,16 @@ from ldiversity.release import explode_rows, wrap_sets
 from ldiversity.schema import Domain
 from ldiversity.tables import Coder
 
-__all__ = ["DrawSets", "HiddenAttribute", "Randomizer", "Sampler", "draw_context", "draw_sets", "kept_rows"]
+__all__ = [
+    "DrawSets",
+    "HiddenAttribute",
+    "Randomizer",
+    "Sampler",
+    "draw_context",
+    "draw_sets",
+    "kept_rows",
+    "with_whole_ids",
+]
 
 _BLOCK_ROWS: Final = 1 << 15
 _BLOCK_WORDS: Final = 1 << 18
@@ -159,12 +168,13 @@ class Randomizer(Secret):
     takes it off. For a stable order, each row has a key in the column `ORDER`.
     """
 
-    __slots__ = ("_choices", "_hashed", "_order", "_words")
+    __slots__ = ("_choices", "_hashed", "_ids", "_order", "_words")
 
     def __init__(self, choices: DrawSets, secrets: Secrets) -> None:
         self._choices = choices
         key, person = secrets.of_draws, choices.person
         ids = choices.record_id if person is None else (person,)
+        self._ids = ids
         self._hashed = HashedIds(key, ids, "record_id" if person is None else "person") if ids else None
         contexts = (draw_context(a.name, a.coder.domain, a.mechanism) for a in choices.hidden)
         self._words = [
@@ -179,7 +189,7 @@ class Randomizer(Secret):
         """The batch as it will be published, in its old order."""
         hidden = self._choices.hidden
         batch, places, coded = kept_rows(rows, hidden)
-        hashed = None if self._hashed is None else self._hashed.identities(batch)
+        hashed = None if self._hashed is None else self._hashed.identities(with_whole_ids(batch, self._ids))
         others = pa.table({name: _as_type(batch.column(name), kind) for name, kind in self._choices.published.items()})
         for attribute, codes, words in zip(hidden, coded, self._words, strict=True):
             others = self._append(others, attribute.name, _draw(attribute.mechanism, codes, words, places, hashed))
@@ -233,3 +243,12 @@ def _as_type(cells: pa.Array, kind: pa.DataType) -> pa.Array:
 
 def _empty(schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array([], type=column.type) for column in schema], schema=schema)
+
+
+def with_whole_ids(batch: pa.RecordBatch, ids: Sequence[str]) -> pa.RecordBatch:
+    """The batch with whole numbers of any length as texts, which are the same ids; Spark has some as decimals."""
+    for place, name in enumerate(batch.schema.names):
+        cells = batch.column(place)
+        if name in ids and pa.types.is_decimal(cells.type) and cells.type.scale == 0:
+            batch = batch.set_column(place, name, cells.cast(pa.string()))
+    return batch

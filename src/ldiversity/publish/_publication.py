@@ -287,6 +287,7 @@ class Publication(Columns):
         insecure_seed
             Draw from a seed that can be repeated. For tests: anyone who learns the seed learns the true values.
         """
+        from ldiversity.base.ending import orderly_end
         from ldiversity.base.held import held_to, used_again
         from ldiversity.engines import choose_engine
         from ldiversity.publish._publish import publish
@@ -298,10 +299,13 @@ class Publication(Columns):
         try:
             # Rows on their way to a file take and free the same memory over and over.
             streamed = chosen.holds and target is not None and self.grouping is None
-            with used_again() if streamed else held_to(chosen.memory):
+            with orderly_end(chosen.close), used_again() if streamed else held_to(chosen.memory):
                 prepared = self._prepared(table, chosen)
                 with prepared.source.unchanged():
-                    return publish(prepared, target, overwrite=overwrite, secrets=secrets)
+                    made = publish(prepared, target, overwrite=overwrite, secrets=secrets)
+                if target is None:  # a folder gets its name after the same check
+                    chosen.check_unchanged(prepared.source)
+                return made
         finally:
             if chosen is not engine:
                 chosen.close()

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ldiversity.engines.spark._own_files import OwnFiles, find_own_files
+from ldiversity.engines.spark._paths import state_of
 from ldiversity.errors import StorageError
 
 TABLE = pa.table({"row": pa.array(range(1000), pa.int64()), "text": [f"t{i % 7}" for i in range(1000)]})
@@ -97,8 +98,7 @@ def test_a_damaged_file_is_one_sentence_without_cells(tmp_path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[4:600] = bytes(596)
     path.write_bytes(content)
-    state = path.stat()
-    files = OwnFiles(files.paths, ((state.st_size, state.st_mtime_ns),), files.cuts, files.n_rows)
+    files = OwnFiles(files.paths, (state_of(str(path)),), files.cuts, files.n_rows)
 
     with pytest.raises(StorageError, match="every worker can read"):
         list(files.read(files.cuts[0], ["row", "text"], 100))

@@ -14,6 +14,7 @@ from ldiversity.base.randomness import FreshWords
 from ldiversity.engines import LocalEngine
 from ldiversity.methods import CategoryColumn, NumberColumn
 from ldiversity.publish._coding import Reading, read_table
+from ldiversity.publish._columns_read import PersonReader
 from ldiversity.tables import Coder, fit_coder, open_source
 
 TREE = ld.Hierarchy.from_rows([("a", "ab"), ("b", "ab"), ("c", "c")])
@@ -235,6 +236,16 @@ def test_people_are_told_apart_whatever_the_column() -> None:
     assert table.person is not None
     by_row = table.person[np.argsort(table.sensitive[0].codes)]
     assert by_row[0] == by_row[2] != by_row[1]
+
+
+def test_both_zeros_are_one_person() -> None:
+    people = PersonReader("who")
+    for cells in (pa.array([0.0, -0.0, 1.0]), pa.array([-0.0, 1.0]).dictionary_encode()):
+        people.add(cells)
+
+    assert people.finish(np.arange(5)).tolist() == [0, 0, 1, 0, 1]
+    with pytest.raises(ld.SchemaError, match="column 'who' must not have missing values, got 1"):
+        people.add(pa.array([0.5, np.nan]))
 
 
 def test_a_person_without_a_name_is_refused() -> None:

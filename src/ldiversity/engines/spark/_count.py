@@ -9,7 +9,8 @@ from typing import Any, Final
 import pyarrow as pa
 
 from ldiversity.engines.spark._envelope import Seal
-from ldiversity.engines.spark._session import Frame, quiet
+from ldiversity.engines.spark._quiet import quiet
+from ldiversity.engines.spark._session import Frame
 from ldiversity.engines.spark._wire import Piece, Traveled, read_fault, sealed_fault
 from ldiversity.errors import LDiversityError
 from ldiversity.tables import COUNT
@@ -92,8 +93,7 @@ def add_up(frame: Frame, out: CountOut, seal: Seal, most: int | None) -> pa.Tabl
     with quiet():
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-        keys = [F.col(f"c{place}") for place in range(len(out.by))]
-        summed = frame.groupBy(*keys).agg(F.sum("n").alias("n"), F.max("fault").alias("fault"))
+        summed = frame.groupBy(*_keys(out.types)).agg(F.sum("n").alias("n"), F.max("fault").alias("fault"))
         found = _limited(summed, most).toArrow()
     faults = found.column("fault").drop_null()
     if len(faults):
@@ -104,14 +104,24 @@ def add_up(frame: Frame, out: CountOut, seal: Seal, most: int | None) -> pa.Tabl
 def count_columns(
     frame: Frame, by: tuple[str, ...], types: tuple[pa.DataType, ...], most: int | None
 ) -> pa.Table | None:
-    """Count the combinations of columns that Spark reads itself; None when there are more than `most`."""
+    """Count the combinations of numbered columns that Spark reads itself; None when there are more than `most`."""
     with quiet():
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-        numbered = frame.toDF(*(f"c{place}" for place in range(len(by))))
-        counted = numbered.groupBy(*(F.col(f"c{place}") for place in range(len(by)))).agg(F.count(F.lit(1)).alias("n"))
+        counted = frame.groupBy(*_keys(types)).agg(F.count(F.lit(1)).alias("n"))
         found = _limited(counted, most).toArrow()
     return _named(found, by, types, most)
+
+
+def _keys(types: tuple[pa.DataType, ...]) -> list[Any]:
+    """The numbered columns to count by. What is no number is missing, as on one machine."""
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    cells = [F.col(f"c{place}") for place in range(len(types))]
+    return [
+        F.when(~F.isnan(one), one).alias(f"c{place}") if pa.types.is_floating(kind) else one
+        for place, (one, kind) in enumerate(zip(cells, types, strict=True))
+    ]
 
 
 def _limited(frame: Frame, most: int | None) -> Any:  # noqa: ANN401 - a frame of Spark

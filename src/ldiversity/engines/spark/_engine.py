@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final
 
 import pyarrow as pa
 
+from ldiversity.base.ending import orderly_end
 from ldiversity.base.progress import stage
 from ldiversity.engines._base import Engine
 from ldiversity.engines._rows import Factory, NumberedBatch, PartFactory, Rows
@@ -105,6 +106,14 @@ class SparkEngine(Engine):
             return open_source(data, types=types, read=read)
         as_read_options("open_source", read).refuse_others("table", "a frame", frozenset())
         return open_input(self, data, types=types)
+
+    def check_unchanged(self, source: Source) -> None:
+        """Raise `SchemaError` if a table is in files that changed since it was opened; a job may look at them."""
+        base = base_of(source)
+        if base is None:
+            source.refuse_changes()
+        else:
+            base.check_unchanged()
 
     def rows(self, source: Source, columns: Sequence[str]) -> Iterator[NumberedBatch]:
         """The rows of a table, brought here a part at a time."""
@@ -232,12 +241,14 @@ class SparkEngine(Engine):
 
     def close(self) -> None:
         """Remove what was kept and staged. The session goes on."""
-        for frame in self._kept:
-            with without_traceback(self.seal):
-                frame.unpersist()
-        self._kept.clear()
+        kept, self._kept = self._kept, []
         self._staged.clear()
-        self._scratch.remove()
+        try:
+            for frame in kept:
+                with without_traceback(self.seal):
+                    frame.unpersist()
+        finally:  # even where Spark has ended
+            self._scratch.remove()
 
     def _check_inputs(self) -> None:
         """Look at the tables that were read for the release again."""
@@ -284,7 +295,8 @@ class SparkEngine(Engine):
 
     def run(self, action: Any, *, foreign: bool = False, pieces: bool = False) -> Any:  # noqa: ANN401 - what the action returns
         """Make Spark compute; `foreign` is what computes a frame of the user, `pieces` what only hands them on."""
-        return run_job(self.session, self.seal, action, foreign=foreign, pieces=pieces)
+        with orderly_end(self.close):
+            return run_job(self.session, self.seal, action, foreign=foreign, pieces=pieces)
 
     def program(self, frame: Frame, program_input: Any, *steps: Any, goals: Any = None, out: Any = None) -> Frame:  # noqa: ANN401
         """A frame of Spark that workers make of another one."""

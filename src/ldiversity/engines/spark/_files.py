@@ -5,10 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ldiversity.engines.spark._session import Frame, Session, is_connect, quiet
+from ldiversity.engines.spark._paths import FileState, local_path, pattern_of_uri, state_of
+from ldiversity.engines.spark._quiet import quiet
+from ldiversity.engines.spark._session import Frame, Session, is_connect
 from ldiversity.errors import SchemaError
 
-__all__ = ["InputFiles", "changed_files", "file_column", "keeps_names", "list_files", "reads_files_alone"]
+__all__ = [
+    "InputFiles",
+    "changed_files",
+    "count_rows",
+    "keeps_names",
+    "list_files",
+    "listed_paths",
+    "reads_files_alone",
+    "row_columns",
+]
 
 _SALTS: Final = range(64)
 _PLAIN_NODES: Final = frozenset({"LogicalRelation", "SubqueryAlias", "Project"})
@@ -22,6 +33,10 @@ class InputFiles:
 
     Attributes
     ----------
+    paths
+        As Spark lists them.
+    states
+        What this machine knows of each; None where it does not see one.
     known
         Path, size, time of the last change and number of rows of each.
     salt
@@ -29,6 +44,7 @@ class InputFiles:
     """
 
     paths: tuple[str, ...]
+    states: tuple[FileState | None, ...]
     known: frozenset[tuple[str, int, int, int]]
     salt: int
 
@@ -46,10 +62,10 @@ class InputFiles:
         """Raise `SchemaError` unless the files are as they were."""
         try:
             # Another frame, because a frame remembers what it found in the folder when it was made.
-            now = list_files(session, session.read.parquet(*self.paths)) if self.paths else None
+            now = list_files(session.read.parquet(*map(pattern_of_uri, self.paths)))
         except Exception:  # noqa: BLE001 - a file that has gone, or is no Parquet any more
             now = None
-        if self.paths and (now is None or now.known != self.known):
+        if now is None or (now.states, now.known) != (self.states, self.known):
             raise changed_files(name)
 
 
@@ -60,41 +76,84 @@ def changed_files(name: str) -> SchemaError:
     )
 
 
-def list_files(session: Session, frame: Frame) -> InputFiles:
-    """Ask the cluster for the files that a frame reads, and how many rows each has."""
+def list_files(frame: Frame) -> InputFiles | None:
+    """Ask the cluster for the files that a frame reads, and how many rows each has.
+
+    None where file and row do not tell all rows apart, because the frame reads a file more than once, or where Spark
+    reads no files, but what it kept of them together with its facts about them.
+    """
     with quiet():
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-        del session
-        path = F.col("_metadata.file_path")
+        paths = listed_paths(frame)
+        if not paths:
+            return None
+        states = tuple(map(_state, paths))
+        facts = _facts(frame)
         for salt in _SALTS:
             found = (
                 frame.select(
-                    path.alias("path"),
-                    F.col("_metadata.file_size").alias("size"),
-                    F.unix_millis("_metadata.file_modification_time").alias("changed"),
+                    facts["file_path"].alias("path"),
+                    facts["file_size"].alias("size"),
+                    F.unix_millis(facts["file_modification_time"]).alias("changed"),
+                    facts["row_index"].alias("row"),
                 )
                 .groupBy("path", "size", "changed")
-                .count()
-                .select("path", "size", "changed", "count", F.xxhash64(F.lit(salt), "path").alias("hash"))
+                .agg(F.count(F.lit(1)).alias("n"), F.max("row").alias("last"), F.sum("row").alias("sum"))
+                .select("path", "size", "changed", "n", "last", "sum", F.xxhash64(F.lit(salt), "path").alias("hash"))
                 .collect()
             )
+            if any(not _are_numbered(row["n"], row["last"], row["sum"]) for row in found):
+                return None
             if len({_kept(row["hash"]) for row in found}) == len(found):
-                known = frozenset((row["path"], row["size"], row["changed"], row["count"]) for row in found)
-                return InputFiles(tuple(sorted(frame.inputFiles())), known, salt)
+                known = frozenset((row["path"], row["size"], row["changed"], row["n"]) for row in found)
+                return InputFiles(paths, states, known, salt)
     raise SchemaError("table", "must have fewer files", got=len(found)).with_hint("Write it again, in larger files.")
+
+
+def listed_paths(frame: Frame) -> tuple[str, ...]:
+    """The files that a frame reads, even if Spark keeps what it read from them before."""
+    return tuple(sorted(frame.select(_facts(frame)["row_index"]).inputFiles()))
+
+
+def count_rows(frame: Frame) -> int:
+    """The rows of all files that a frame reads; a file that it reads twice counts twice."""
+    return int(frame.select(_facts(frame)["row_index"]).count())
+
+
+def row_columns(frame: Frame, files: InputFiles) -> list[Any]:
+    """The columns that tell rows apart: the row in its file, and the hash of the file where there are several.
+
+    Spark has kept nothing that has them, so what is selected with them comes from the files, as they are now.
+    """
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    facts = _facts(frame)
+    row = facts["row_index"].alias("row")
+    return [row, F.xxhash64(F.lit(files.salt), facts["file_path"]).alias("file")] if files.several else [row]
+
+
+def _facts(frame: Frame) -> Any:  # noqa: ANN401 - a column of Spark
+    """What Spark knows of the file of each row, even where the table has a column of the same name."""
+    return frame.metadataColumn("_metadata")
+
+
+def _are_numbered(n_rows: int, last: int, total: int) -> bool:
+    """Whether rows have the numbers from 0 on, as far as their sum tells."""
+    return last == n_rows - 1 and total == n_rows * (n_rows - 1) // 2
+
+
+def _state(uri: str) -> FileState | None:
+    path = local_path(uri)
+    try:
+        return None if path is None else state_of(path)
+    except OSError:
+        return None
 
 
 def _kept(hashed: int) -> int:
     """The 56 bits of a hash that identities have room for."""
     return hashed & 0xFFFFFFFF_00FFFFFF
-
-
-def file_column(files: InputFiles) -> Any:  # noqa: ANN401 - a column of Spark
-    """The hash of the file of each row."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
-    return F.xxhash64(F.lit(files.salt), F.col("_metadata.file_path"))
 
 
 def reads_files_alone(frame: Frame) -> bool:

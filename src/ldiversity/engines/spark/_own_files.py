@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ldiversity.base.memory import lacks_memory
+from ldiversity.engines.spark._paths import FileState, local_path, state_of
 from ldiversity.errors import StorageError
 from ldiversity.tables import plain_type
 
@@ -48,7 +47,8 @@ class OwnFiles:
     paths
         In the order of their numbers.
     states
-        The size and the time of the last change of each, when the table was opened.
+        What was known of each when the table was opened. Another machine may number the same files otherwise, so
+        workers compare sizes and times of the last change alone.
     cuts
         All rows, in pieces for tasks.
     n_rows
@@ -56,14 +56,14 @@ class OwnFiles:
     """
 
     paths: tuple[str, ...]
-    states: tuple[tuple[int, int], ...]
+    states: tuple[FileState, ...]
     cuts: tuple[Cut, ...]
     n_rows: int
 
     def is_unchanged(self) -> bool:
         """Whether the files are as they were."""
         try:
-            return tuple(_state(path) for path in self.paths) == self.states
+            return tuple(map(state_of, self.paths)) == self.states
         except OSError:
             return False
 
@@ -71,7 +71,7 @@ class OwnFiles:
         """The rows of a cut, some at a time, each with the number of its first row."""
         path, first = self.paths[cut.file], cut.first
         with _as_storage_error():
-            if _state(path) != self.states[cut.file]:
+            if _as_written(state_of(path)) != _as_written(self.states[cut.file]):
                 raise not_readable()
             with pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER_BYTES) as file:
                 for batch in file.iter_batches(
@@ -87,14 +87,14 @@ def find_own_files(uris: Sequence[str], schema: pa.Schema, workers: int) -> OwnF
     They must be in a file system of this machine, and every column must have the same name and a plain type that Spark
     and Arrow read alike. Folders that stand for values of a column are left to Spark, as are dates of the old calendar.
     """
-    paths = [_local_path(uri) for uri in uris]
+    paths = [_path_without_values(uri) for uri in uris]
     if not paths or len(paths) > _MOST_FILES or not all(_is_plain(field.type) for field in schema):
         return None
     known = [path for path in paths if path is not None]
     if len(known) < len(paths):
         return None
     try:
-        states = tuple(_state(path) for path in known)
+        states = tuple(map(state_of, known))
         groups = [_groups_of(path, schema) for path in known]
     except (OSError, pa.ArrowException):
         return None
@@ -107,17 +107,13 @@ def find_own_files(uris: Sequence[str], schema: pa.Schema, workers: int) -> OwnF
     return OwnFiles(tuple(known), states, tuple(cuts), n_rows)
 
 
-def _local_path(uri: str) -> str | None:
-    parts = urlsplit(uri)
-    path = unquote(parts.path)
-    if parts.scheme != "file" or parts.netloc or any("=" in part for part in Path(path).parts):
-        return None
-    return path
+def _path_without_values(uri: str) -> str | None:
+    path = local_path(uri)
+    return None if path is None or any("=" in part for part in Path(path).parts) else path
 
 
-def _state(path: str) -> tuple[int, int]:
-    found = os.stat(path)  # noqa: PTH116 - a text travels more cheaply than a Path
-    return found.st_size, found.st_mtime_ns
+def _as_written(state: FileState) -> tuple[int, int]:
+    return state[2], state[3]
 
 
 def _is_plain(kind: pa.DataType) -> bool:

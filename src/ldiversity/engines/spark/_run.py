@@ -14,7 +14,8 @@ from ldiversity.base.progress import reading
 from ldiversity.engines.spark._envelope import Seal
 from ldiversity.engines.spark._own_files import not_readable
 from ldiversity.engines.spark._program import OTHER_VERSION
-from ldiversity.engines.spark._session import Session, is_connect, quiet, with_settings
+from ldiversity.engines.spark._quiet import quiet
+from ldiversity.engines.spark._session import Session, is_connect, with_settings
 from ldiversity.engines.spark._wire import fault_in
 from ldiversity.errors import InternalError, LDiversityError, UnsupportedError
 
@@ -47,7 +48,7 @@ def run_job(
             failure.append(error)
 
     step, told, due = reading(_STEPS), 0, 0.0
-    with with_settings(session, foreign=foreign, pieces=pieces), watch.listening():
+    with quiet(), with_settings(session, foreign=foreign, pieces=pieces), watch.listening():
         thread = threading.Thread(target=work, daemon=True)
         thread.start()
         try:

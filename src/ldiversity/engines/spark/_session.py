@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-import warnings
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
 
 from ldiversity.engines.spark._java import check_java
+from ldiversity.engines.spark._quiet import quiet
 from ldiversity.errors import ParameterError, UnsupportedError
 
-__all__ = ["Frame", "Session", "is_connect", "open_session", "quiet", "with_settings"]
+__all__ = ["Frame", "Session", "is_connect", "open_session", "with_settings"]
 
 Session: TypeAlias = Any
 """A SparkSession, classic or Connect; pyspark is not imported for its type."""
@@ -81,7 +83,7 @@ def open_session(session: Session | None, master: str | None, remote: str | None
             builder = _on_this_machine(builder, remote or master or "local[*]")
         builder = builder.remote(remote) if remote is not None else builder.master(master or "local[*]")
         try:
-            with _silent_java():
+            with _silent_java(), _own_interrupt():
                 return builder.getOrCreate()
         except Exception as error:  # noqa: BLE001 - Java, py4j and gRPC each have their own
             where = remote or master or "local[*]"
@@ -118,6 +120,20 @@ def _silent_java() -> Iterator[None]:
         os.close(nowhere)
 
 
+@contextmanager
+def _own_interrupt() -> Iterator[None]:
+    """Keep what Ctrl-C does: pyspark's own way asks Java from within what was interrupted, which may just ask it, too.
+
+    A job of the engine is canceled after that.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if before is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)
+
+
 def check_installed() -> None:
     """Raise `UnsupportedError` unless pyspark can be imported."""
     try:
@@ -134,16 +150,6 @@ def check_installed() -> None:
 def is_connect(session: Session) -> bool:
     """Whether a session talks to Spark over a network, through Spark Connect."""
     return type(session).__module__.startswith("pyspark.sql.connect")
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Keep what pyspark warns about itself from the user: it is about pandas, which is not used here."""
-    with warnings.catch_warnings():
-        for kind in (FutureWarning, DeprecationWarning, UserWarning, ResourceWarning):
-            warnings.filterwarnings("ignore", category=kind, module=r"pyspark(\.|$)")
-        warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
-        yield
 
 
 @contextmanager

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from ldiversity.engines.spark._files import InputFiles, changed_files, file_column
+from ldiversity.engines.spark._files import InputFiles, changed_files, row_columns
 from ldiversity.engines.spark._own_files import OwnFiles
 from ldiversity.engines.spark._program import FromColumns, FromFiles, FromPieces, Input, needed_values, worker_table
-from ldiversity.engines.spark._session import Frame, quiet
+from ldiversity.engines.spark._quiet import quiet
+from ldiversity.engines.spark._session import Frame
+from ldiversity.errors import SchemaError
 from ldiversity.tables import Source, column_types
 
 if TYPE_CHECKING:
@@ -51,11 +53,11 @@ class SparkSource(Source):
         self.raw_schema = schema
 
     def plain_frame(self, columns: list[str]) -> Frame | None:
-        """The columns as Spark has them; None where they must be converted, or are sealed."""
+        """The columns as Spark has them, under numbers; None where they must be converted, or are sealed."""
         exact = all(self.columns[name] == self.raw_schema.field(name).type for name in columns)
         if not isinstance(self.files, InputFiles) or not exact or self.forms is not None:
             return None
-        return self.frame.select(*(quoted(name) for name in columns))
+        return self._numbered(self.files, columns)
 
     def input(self, table: Source, columns: list[str]) -> tuple[Frame, Input]:
         """How workers read some columns of `table`, which is this one or shows it."""
@@ -64,16 +66,16 @@ class SparkSource(Source):
         read = tuple(dict.fromkeys([*columns, *needed_values(table)]))
         if isinstance(self.files, OwnFiles):
             n_cuts = len(self.files.cuts)
-            tasks = self.engine.session.range(0, n_cuts, 1, max(1, n_cuts))
+            with quiet():
+                tasks = self.engine.session.range(0, n_cuts, 1, max(1, n_cuts))
             return tasks, FromFiles(table, tuple(columns), read, self.files)
-        with quiet():
-            from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+        return self._numbered(self.files, read), FromColumns(table, tuple(columns), read)
 
-            chosen = [quoted(name).alias(f"c{place}") for place, name in enumerate(read)]
-            chosen.append(F.col("_metadata.row_index").alias("row"))
-            if self.files.several:
-                chosen.append(file_column(self.files).alias("file"))
-            return self.frame.select(*chosen), FromColumns(table, tuple(columns), read)
+    def _numbered(self, files: InputFiles, columns: Sequence[str]) -> Frame:
+        """Each column under a number, and what tells rows apart."""
+        with quiet():
+            chosen = [quoted(name).alias(f"c{place}") for place, name in enumerate(columns)]
+            return self.frame.select(*chosen, *row_columns(self.frame, files))
 
     def first(self, columns: Sequence[str], n_rows: int) -> pa.RecordBatch | None:
         """Some rows of the table, of which Spark reads no more than it must."""
@@ -116,12 +118,29 @@ def quoted(name: str) -> Any:  # noqa: ANN401 - a column of Spark
     return F.col(f"`{escaped}`")
 
 
-def arrow_columns(frame: Frame) -> pa.Schema:
-    """The columns of a frame with their Arrow types; times with a zone are in UTC."""
-    with quiet():
-        from pyspark.sql.pandas.types import to_arrow_schema
+def arrow_columns(frame: Frame, name: str) -> pa.Schema:
+    """The columns of a frame with their Arrow types; times with a zone are in UTC.
 
+    Raises `SchemaError` for a column, of a table of this name, that Spark does not hand to others.
+    """
+    with quiet():
+        return pa.schema([_arrow_column(field, name) for field in frame.schema.fields])
+
+
+def _arrow_column(field: Any, name: str) -> pa.Field:  # noqa: ANN401 - a column of a schema of pyspark
+    from pyspark.errors import PySparkException
+    from pyspark.sql.pandas.types import to_arrow_schema
+    from pyspark.sql.types import StructType
+
+    alone = StructType([field])
+    try:
         try:
-            return to_arrow_schema(frame.schema, timezone="UTC")
-        except TypeError:  # where every time is in UTC already
-            return to_arrow_schema(frame.schema)
+            return to_arrow_schema(alone, timezone="UTC").field(0)
+        except TypeError as error:
+            if isinstance(error, PySparkException):
+                raise
+            return to_arrow_schema(alone).field(0)  # where every time is in UTC already
+    except PySparkException:
+        raise SchemaError(
+            name, "must have a type that Arrow has, too", column=field.name, got=field.dataType.simpleString()
+        ).with_hint("Drop the column from the frame, or cast it to another type, such as text.") from None

@@ -16,8 +16,16 @@ import pyarrow.parquet as pq
 
 from ldiversity.base.ending import remove_folder
 from ldiversity.base.randomness import row_identities
-from ldiversity.engines.spark._files import keeps_names, list_files, reads_files_alone
+from ldiversity.engines.spark._files import (
+    InputFiles,
+    count_rows,
+    keeps_names,
+    list_files,
+    listed_paths,
+    reads_files_alone,
+)
 from ldiversity.engines.spark._own_files import OwnFiles, find_own_files
+from ldiversity.engines.spark._paths import path_to_write, pattern_of
 from ldiversity.engines.spark._program import FromColumns
 from ldiversity.engines.spark._run import without_traceback
 from ldiversity.engines.spark._session import Frame, Session
@@ -88,27 +96,33 @@ def open_input(engine: SparkEngine, data: Any, *, types: Mapping[str, str] | Non
         frame, called = data, "table"
     else:
         frame, called = _read(engine, data), Path(str(data)).name
-    check_names(called, frame.columns, from_file=not is_spark_frame(data))
-    schema = arrow_columns(frame)
-    if reads_files_alone(frame):
-        files = own_files(engine, frame, schema) or engine.run(lambda: list_files(engine.session, frame))
+    with without_traceback(engine.seal):
+        check_names(called, frame.columns, from_file=not is_spark_frame(data))
+        schema = arrow_columns(frame, called)
+    files = _files(engine, frame, schema, whole=not is_spark_frame(data))
+    if files is not None:
         return SparkSource(engine, frame, schema, name=called, files=files, n_rows=files.n_rows, types=types)
     names = tuple(frame.columns)
-    chosen = frame.select(*(quoted(one).alias(f"c{place}") for place, one in enumerate(names)))
-    folder = engine.scratch_folder()
-    made = engine.program(chosen, FromColumns(None, names, names), NumberRows())
-    target = _uri(folder / secrets.token_hex(8))
-    engine.run(lambda: made.write.parquet(target), foreign=True)
-    return _staged(engine, target, schema, called, types)
-
-
-def own_files(engine: SparkEngine, frame: Frame, schema: pa.Schema) -> OwnFiles | None:
-    """The files of a frame, if workers can read them themselves."""
-    if not keeps_names(frame):
-        return None
     with without_traceback(engine.seal):
-        uris = sorted(frame.inputFiles())
-    return find_own_files(uris, schema, engine.workers)
+        chosen = frame.select(*(quoted(one).alias(f"c{place}") for place, one in enumerate(names)))
+    folder = engine.scratch_folder() / secrets.token_hex(8)
+    made = engine.program(chosen, FromColumns(None, names, names), NumberRows())
+    engine.run(lambda: made.write.parquet(path_to_write(folder)), foreign=True)
+    return _staged(engine, folder, schema, called, types)
+
+
+def _files(engine: SparkEngine, frame: Frame, schema: pa.Schema, *, whole: bool) -> InputFiles | OwnFiles | None:
+    """The files of a frame, if file and row tell its rows apart; `whole` is one that reads each file once."""
+    if not reads_files_alone(frame):
+        return None
+    if keeps_names(frame):
+        with without_traceback(engine.seal):
+            uris = listed_paths(frame)
+        own = find_own_files(uris, schema, engine.workers)
+        if own is not None and (whole or engine.run(lambda: count_rows(frame)) == own.n_rows):
+            return own
+    files: InputFiles | None = engine.run(lambda: list_files(frame))
+    return files
 
 
 def _read(engine: SparkEngine, data: Any) -> Frame:  # noqa: ANN401 - a path, as text or not
@@ -118,7 +132,7 @@ def _read(engine: SparkEngine, data: Any) -> Frame:  # noqa: ANN401 - a path, as
             raise ParameterError("open_source", f"file {path!r} does not exist").with_hint(
                 "Check the path; a relative one starts at the current folder."
             )
-        path = _uri(Path(path))
+        path = pattern_of(Path(path))
     try:
         with without_traceback(engine.seal):
             return engine.session.read.parquet(path)
@@ -136,7 +150,7 @@ def stage_source(engine: SparkEngine, source: Source) -> SparkSource:
     with pq.ParquetWriter(folder / "table.parquet", WIRE, compression="none") as sink:
         for batch in wired(engine.seal, _numbered(source)):
             sink.write_batch(batch)
-    return _staged(engine, _uri(folder), schema, source.name, None)
+    return _staged(engine, folder, schema, source.name, None)
 
 
 def _numbered(source: Source) -> Iterator[Traveled]:
@@ -148,17 +162,16 @@ def _numbered(source: Source) -> Iterator[Traveled]:
 
 
 def _staged(
-    engine: SparkEngine, target: str, schema: pa.Schema, name: str, types: Mapping[str, str] | None
+    engine: SparkEngine, folder: Path, schema: pa.Schema, name: str, types: Mapping[str, str] | None
 ) -> SparkSource:
+    if not any(folder.glob("*.parquet")):
+        raise StorageError(
+            "SparkEngine", "scratch", f"folder {str(folder.parent.parent)!r} must be one that all workers see, too"
+        ).with_hint("Choose a folder on a file system that all of them share.")
     with without_traceback(engine.seal):
-        frame = engine.session.read.schema(WIRE_DDL).parquet(target)
+        frame = engine.session.read.schema(WIRE_DDL).parquet(pattern_of(folder))
     n_rows = sum(int(text) for text in engine.notes_in(frame))
     return SparkSource(engine, frame, schema, name=name, files=None, n_rows=n_rows, types=types)
-
-
-def _uri(path: Path) -> str:
-    """A path of this machine as Spark names it, whatever its usual file system is."""
-    return path.absolute().as_uri()
 
 
 @dataclass(frozen=True)

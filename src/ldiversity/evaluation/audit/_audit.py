@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ldiversity.base.checks import column_names
+from ldiversity.base.ending import orderly_end
 from ldiversity.base.numbers import counted
 from ldiversity.base.thresholds import DEFAULT_THRESHOLD, Threshold
 from ldiversity.engines import Engine, choose_engine
@@ -160,7 +161,8 @@ def audit(  # noqa: PLR0913 - a question has these parts, each with a name
     )
     release = release_of(data, chosen)
     try:
-        told = ask_table(data, question) if release is None else ask_release(release, question)
+        with orderly_end(chosen.close):
+            told = ask_table(data, question) if release is None else ask_release(release, question)
     finally:
         if chosen is not engine:
             chosen.close()

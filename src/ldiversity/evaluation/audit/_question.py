@@ -102,7 +102,9 @@ def ask_table(data: Any, question: Question) -> FoundIn:  # noqa: ANN401 - any f
         raise ParameterError("audit", "original", "must be left out for a table, which is its own original")
     source = question.engine.open(data, **question.reading)
     with source.unchanged():
-        return _ask_source(source, question)
+        found = _ask_source(source, question)
+    question.engine.check_unchanged(source)
+    return found
 
 
 def _ask_source(source: Source, question: Question) -> FoundIn:
