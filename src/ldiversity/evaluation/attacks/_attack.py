@@ -15,6 +15,7 @@ from ldiversity.base.checks import check_integer, column_names, name_some
 from ldiversity.distances import Distance
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.evaluation.attacks._base import AnyAttack, Attack, AttackResult, Knowledge, Targets
+from ldiversity.evaluation.attacks._from_original import check_original
 from ldiversity.evaluation.attacks._matching import number_people, pick_piece
 from ldiversity.evaluation.attacks._memory import Room
 from ldiversity.evaluation.attacks._registry import ATTACKS
@@ -142,6 +143,8 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
     wanted: dict[str | None, Sequence[AnyAttack]] = {None: risky}
     wanted.update(chosen)
     fit, skipped = _room(release, source, names, memory, question.targets).fitting(wanted, by_name=by_name)
+    if source is not None:
+        check_original(release, source)
     results: list[AttackResult] = []
     skipped += [Skipped(name, None, _NO_VALUE) for name in ATTACKS if not (names or by_name or _risky(name))]
     for attribute in names if any(fit[name] for name in names) else ():
