@@ -163,13 +163,18 @@ def _of_uniques(risk: Recognized, unit: Unit, knows: str) -> str:
 
 def _of_people(seen: AttackerView, n_counted: int) -> str:
     n_people, n_rows = seen.n_people or 0, seen.n_rows or 0
-    several = (
-        ""
-        if seen.unit(n_counted) is PEOPLE
-        else f" Who is in several classes counts as a record in each, {RECORDS.counted(n_counted)} in all."
-    )
+    most = "at most " if seen.n_suppressed and seen.kind != "table" else ""  # some of them may have no row any more
+    if not seen.exact_people:
+        several = (
+            " Nothing says in which class a row of theirs is, so each class counts the fewest people who may have its "
+            f"records, at least {RECORDS.counted(n_counted)} in all."
+        )
+    elif seen.unit(n_counted) is PEOPLE:
+        several = ""
+    else:
+        several = f" Who is in several classes counts as a record in each, {RECORDS.counted(n_counted)} in all."
     return (
-        f"People are counted, not rows: {counted(n_rows, 'row')} belong to {PEOPLE.counted(n_people)}, by "
+        f"People are counted, not rows: {counted(n_rows, 'row')} belong to {most}{PEOPLE.counted(n_people)}, by "
         f"{seen.person!r}; everybody counts once in a class"
         f"{'' if seen.kind == 'table' else ', when it is about being recognized'}.{several}"
     )
