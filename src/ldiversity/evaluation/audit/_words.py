@@ -14,6 +14,7 @@ from ldiversity.evaluation.audit._found import Found
 from ldiversity.evaluation.audit._risk import AttributeRisk, Recognized, RecordRisk, recognized
 from ldiversity.evaluation.audit._sampled import Sampled
 from ldiversity.evaluation.audit._sampled_words import of_population
+from ldiversity.evaluation.audit._sets import SetView
 from ldiversity.evaluation.audit._unit import PEOPLE, RECORDS, Unit
 
 __all__ = ["Learned", "given_away", "learned", "say"]
@@ -127,10 +128,13 @@ def _of_attribute(seen: AttackerView, name: str, risk: AttributeRisk) -> list[st
         bound = percent_at_most(risk.largest_share)
         said = [f"To someone without prior knowledge no set points at a value of {name!r} with more than {bound}."]
         if risk.informed is not None:
+            view = seen.views.get(name)
+            truly = isinstance(view, SetView) and view.counted
+            source = "" if truly else " Frequencies are estimated from the release."
             said.append(
                 "To someone who knows how frequent the values are, and which record is the person's, it is "
                 f"{percent(risk.informed.largest_share)}, and "
-                f"{percent(risk.informed.mean_largest_share)} on average."
+                f"{percent(risk.informed.mean_largest_share)} on average.{source}"
             )
         return said
     unit = _unit_of_values(seen.kind, risk, seen.n_people)
