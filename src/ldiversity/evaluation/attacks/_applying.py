@@ -31,8 +31,9 @@ def applying(
     skipped: list[Skipped] = []
     for attribute, several in chosen.items():
         for one in several:
-            known = attribute is not None and isinstance(one, Attack)
-            reason = one.why_not(release, some, attribute) if known else None
+            reason = None
+            if attribute is not None and isinstance(one, Attack):
+                reason = one.why_not(release, some, attribute)
             if reason is None:
                 found[attribute].append(one)
             elif by_name:

@@ -142,7 +142,8 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
     )
     chosen, risky, by_name = _chosen(attacks, release, given)
     source = None if original is None else question.open(original)
-    wanted: Mapping[str | None, Sequence[AnyAttack]] = {None: risky, **chosen}
+    wanted: dict[str | None, Sequence[AnyAttack]] = {None: risky}
+    wanted.update(chosen)
     fit, skipped = _fitting(
         release, wanted, _room(release, source, names, memory, question.targets), source, by_name=by_name
     )

@@ -94,7 +94,7 @@ class SetView(View):
         A value that is estimated to occur never may occur: half a record more of each value keeps it possible, so that
         an estimate alone makes nobody certain.
         """
-        return self._largest(self.estimated + (0.0 if self.counted else _POSSIBLE))
+        return self._largest(self.estimated.astype(np.float64) + (0.0 if self.counted else _POSSIBLE))
 
     def _largest(self, prior: FloatArray | None) -> FloatArray:
         shares = self.evidence.shares(prior, aware=True).reshape(self.evidence.n_pieces, -1)
