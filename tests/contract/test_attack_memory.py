@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -34,8 +35,10 @@ def test_an_attack_that_does_not_fit_is_refused_before_rows_are_read(
     monkeypatch.setattr(_attack, "read_columns", refuse)
     monkeypatch.setattr(_attack, "measure_risks", refuse)
 
+    applies = name not in {"mechanism", "intersection", "changes", "minimality", "joint", "extremes"}
+    memory = f"memory must be at least 85. MB for '{name}', which looks"
     with pytest.raises(
-        ld.UnsupportedError, match=f"memory must be at least 85. MB for '{name}', which looks"
+        ld.UnsupportedError, match=memory if applies else f"'{name}' cannot be run on 'disease': "
     ) as caught:
         ld.attack(
             release,
@@ -48,7 +51,7 @@ def test_an_attack_that_does_not_fit_is_refused_before_rows_are_read(
             memory="300MB",
         )
 
-    assert "Use memory='85" in str(caught.value)
+    assert ("Use memory='85" in str(caught.value)) == applies
 
 
 def test_attacks_that_do_not_fit_are_left_out_with_a_reason(
@@ -67,8 +70,40 @@ def test_nothing_fits_is_an_error_with_a_way_out(release: ld.Release, monkeypatc
     for attack in {*ATTACKS.values(), AnyAttack}:
         monkeypatch.setattr(attack, "row_bytes", 10_000_000)
 
-    with pytest.raises(ld.UnsupportedError, match="memory must be at least 850 MB for any attack on so many rows"):
+    with pytest.raises(
+        ld.UnsupportedError, match="memory must be at least 850 MB for attacks on what the release promises"
+    ):
         ld.attack(release, PEOPLE, memory="300MB")
+
+
+def test_the_memory_that_is_advised_runs_every_attack_on_the_promise(
+    release: ld.Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place, attack in enumerate(dict.fromkeys(ATTACKS.values())):
+        monkeypatch.setattr(attack, "row_bytes", 3_000_000 + 500_000 * place)
+    monkeypatch.setattr(ATTACKS["singling-out"], "row_bytes", 100)
+
+    with pytest.raises(ld.UnsupportedError) as caught:
+        ld.attack(release, PEOPLE, memory="300MB")
+    (advised,) = re.findall(r"Use memory='(\d+MB)'", str(caught.value))
+    within, whole = ld.attack(release, PEOPLE, memory=advised), ld.attack(release, PEOPLE)
+
+    ran = [{one.attack for one in report.results if one.claim is not None} for report in (within, whole)]
+    assert ran[0] == ran[1] != set()
+    assert int(advised[:-2]) < 250 + 60 * max(attack.row_bytes for attack in ATTACKS.values()) / 1e6
+
+
+def test_what_cannot_run_at_all_is_not_said_to_need_memory(
+    release: ld.Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reasons = {one.attack: one.reason for one in ld.attack(release, PEOPLE).skipped}
+    for name in ("joint", "minimality", "extremes"):
+        monkeypatch.setattr(ATTACKS[name], "row_bytes", 10_000_000)
+
+    found = {one.attack: one.reason for one in ld.attack(release, PEOPLE, memory="300MB").skipped}
+
+    assert found == reasons
+    assert {"joint", "minimality", "extremes"} <= set(found)
 
 
 def test_what_fits_says_the_same(release: ld.Release) -> None:

@@ -52,9 +52,9 @@ def largest_error(table: pa.Table, release: ld.Release, by: Any, where: str | No
     ("level", "by"),
     [
         ("width:5,bottom:20,top:90", "age"),
-        ("width:5,bottom:20,top:90", ld.bins("age", width=20)),
+        ("width:5,bottom:20,top:90", ld.bins("age", width=10)),
         ("width:10", ld.bins("age", edges=[0, 30, 60, 100])),
-        ("top:65", ld.bins("age", edges=[0, 20, 65])),
+        ("top:65", ld.bins("age", edges=[0, 20, 65, 120])),
     ],
     ids=["labels", "nested bins", "edges", "top-coded"],
 )

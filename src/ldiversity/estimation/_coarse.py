@@ -1,8 +1,8 @@
 """Questions about columns that every record shows at a declared level: what is asked of values, answered by labels.
 
 A label stands for several values. Where a filter selects all or none of them, or they all belong to one cell, the label
-decides. A label that would be divided is a cell of its own, and a filter that would divide one is refused: the release
-does not say how its values are distributed.
+decides. A label that would be divided is a cell of its own. Where it holds a part of a cell that other labels fill, and
+where a filter would divide it, the question is refused: the release does not say how its values are distributed.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from numpy.typing import NDArray
 from ldiversity.base.limits import LARGEST_NUMBER
 from ldiversity.errors import UnsupportedError
 from ldiversity.estimation._by import BinnedColumn, By, Coded, GroupedColumn, PlainColumn
+from ldiversity.estimation._divided import bins_near, check_whole, divided
 from ldiversity.estimation._reached import check_group, decide, parted
 from ldiversity.estimation._where import Filter
 from ldiversity.release import Region, label_array, number_array
 from ldiversity.schema import MISSING_LABEL
+from ldiversity.tables import Bins
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -226,7 +228,7 @@ class CoarseBy(By):
     def encode(self, column: pa.ChunkedArray, weights: NDArray[np.int64] | None = None) -> Coded:  # noqa: ARG002
         """Code every row of a column of labels."""
         texts = self.labels.texts
-        cells = {label: None if label == MISSING_LABEL else self.cell(label) for label in texts}
+        cells = self._cells
         found = list(dict.fromkeys(cell for cell in cells.values() if cell is not None))
         if isinstance(self.asked, GroupedColumn):
             declared = {label: place for place, label in enumerate([*self.asked.labels, self.asked.other])}
@@ -246,21 +248,54 @@ class CoarseBy(By):
         reach = self.labels.reach(label)
         return reach is None or (reach.low is not None and reach.unbounded is None)
 
-    def cell(self, label: str) -> str:
-        """The cell of a label: its own where values under it are in several."""
+    @cached_property
+    def _cells(self) -> dict[str, str | None]:
+        """The cell of each label: its own where values under it are in several, and they do not lack elsewhere."""
+        cells_of = {label: self._cells_of(label) for label in self.labels.texts if label != MISSING_LABEL}
+        check_whole(self.column, cells_of, self._fitting)
+        own = {label: cells[0] if len(cells) == 1 else label for label, cells in cells_of.items()}
+        return {label: own.get(label) for label in self.labels.texts}
+
+    def _fitting(self) -> Bins | None:
+        """Bins that hold whole labels, if bins were asked for; None where none are found."""
+        known = [reach for reach in map(self.labels.reach, self.labels.texts) if reach is not None]
+        ends = [(one.low, one.high) for one in known if one.low is not None and one.high is not None]
+        if not isinstance(self.asked, BinnedColumn) or not ends:
+            return None
+        step = 0 if pa.types.is_floating(self.labels.region.kind) else 1
+        tried = bins_near(self.asked.rule, max(high - low + step for low, high in ends), max(high for _, high in ends))
+        return next((rule for rule in tried if self._fits(rule)), None)
+
+    def _fits(self, rule: Bins) -> bool:
+        asked = CoarseBy(self.column, BinnedColumn(self.column, rule), self.labels)
+        known = [label for label in self.labels.texts if label != MISSING_LABEL]
+        return divided({label: asked._cells_of(label) for label in known}) is None
+
+    def _cells_of(self, label: str) -> tuple[str, ...]:
+        """The cells in which values under a label are; of a label without an end, those at its end and itself."""
         asked, reach = self.asked, self.labels.reach(label)
         if isinstance(asked, PlainColumn):
-            return label
+            return (label,)
         if isinstance(asked, GroupedColumn) and label in asked.group_of:
-            return asked.group_of[label]
+            return (asked.group_of[label],)
         if reach is not None and reach.low is None:
             if isinstance(asked, GroupedColumn):
                 check_group(self.column, reach, label, asked)
-                return asked.other
-            return label
-        endless = reach is not None and reach.unbounded is not None
-        if endless and not (isinstance(asked, BinnedColumn) and asked.rule.edges is not None):
-            return label
-        coded = asked.encode(pa.chunked_array([self.labels.values(label)]))
-        codes = np.unique(coded.codes)
-        return str(coded.labels[int(codes[0])]) if len(codes) == 1 else label
+                return (asked.other,)
+            return (label,)
+        values = self.labels.values(label)
+        if (
+            reach is not None
+            and reach.unbounded is not None
+            and not (isinstance(asked, BinnedColumn) and asked.rule.edges is not None)
+        ):
+            end = reach.low if reach.unbounded == "high" else reach.high
+            whole = not pa.types.is_floating(self.labels.region.kind)
+            known = number_array(np.array([end], dtype=np.int64 if whole else np.float64), self.labels.region.kind)
+            return (*self._asked_of(known), label)
+        return self._asked_of(values)
+
+    def _asked_of(self, values: pa.Array) -> tuple[str, ...]:
+        """The different cells of some values, as they were asked for."""
+        coded = self.asked.encode(pa.chunked_array([values]))
+        return tuple(str(coded.labels[int(code)]) for code in np.unique(coded.codes))

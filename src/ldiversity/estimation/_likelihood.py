@@ -174,7 +174,7 @@ def global_marginal(mechanisms: Sequence[SetMechanism], sets: Sequence[SetArray]
 def counted_marginal(mechanisms: Sequence[SetMechanism], sets: Sequence[SetArray], weights: NDArray[Any]) -> FloatArray:
     """Estimate the same from different sets and how often each was published."""
     starts = np.array([0, len(weights)], dtype=np.int64)
-    whole = SetLikelihood.made(mechanisms, sets, weights.astype(np.float64), starts)
+    whole = SetLikelihood.made(mechanisms, *_in_order(sets, weights.astype(np.float64), starts))
     flat = np.full((1, whole.n_values), 1.0 / whole.n_values)
     shares, _ = whole.maximize(flat, np.array([MARGINAL_PRIOR * whole.n_values]), flat)
     marginal: FloatArray = shares[0]
@@ -201,12 +201,42 @@ def _explained(mechanisms: Sequence[SetMechanism], sets: Sequence[SetArray]) -> 
 
 def _aggregate(cells: CellData) -> tuple[tuple[SetArray, ...], FloatArray, NDArray[np.int64]]:
     if cells.counted is not None:
-        return cells.counted.sets, cells.counted.weights.astype(np.float64), cells.counted.starts
+        counted = cells.counted
+        return _in_order(counted.sets, counted.weights.astype(np.float64), counted.starts)
     sets = cells.sets
+    if not all(mechanism.flat_likelihood for mechanism in cells.mechanisms):
+        # Each set then has a likelihood for every value: fewer sets take less memory, and the same sums are rounded in
+        # the same way as where sets were counted within a memory setting.
+        return _unique_sets(cells.mechanisms, sets, cells.starts)
     most = min(prod(comb(mechanism.n_values, mechanism.l) for mechanism in cells.mechanisms), len(sets[0]))
     if np.minimum(np.diff(cells.starts), most).sum() <= _WORTH_COUNTING * len(sets[0]):
         return _unique_sets(cells.mechanisms, sets, cells.starts)
     return sets, np.ones(len(sets[0])), cells.starts
+
+
+def _in_order(
+    sets: Sequence[SetArray], weights: FloatArray, starts: NDArray[np.int64]
+) -> tuple[tuple[SetArray, ...], FloatArray, NDArray[np.int64]]:
+    # The search stops a step earlier or later when sums are rounded differently. In the order of `_unique_sets`, sets
+    # that were counted elsewhere lead to the same counts.
+    columns = [column for array in sets for column in array.T]
+    cell_of = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    order = np.lexsort((*reversed(columns), cell_of))
+    return tuple(np.ascontiguousarray(array[order]) for array in sets), weights[order], starts
+
+
+def _counted_in_order(
+    sets: Sequence[SetArray], starts: NDArray[np.int64]
+) -> tuple[tuple[SetArray, ...], FloatArray, NDArray[np.int64]]:
+    # The same as `_unique_sets`, for sets that are too large for one number.
+    sets, _, _ = _in_order(sets, np.ones(len(sets[0])), starts)
+    cell_of = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    begins = np.diff(cell_of, prepend=-1) != 0
+    for array in sets:
+        begins[1:] |= (array[1:] != array[:-1]).any(axis=1)
+    first = np.flatnonzero(begins)
+    weights = np.diff(first, append=len(cell_of)).astype(np.float64)
+    return tuple(array[first] for array in sets), weights, np.searchsorted(first, starts).astype(np.int64)
 
 
 def _unique_sets(
@@ -216,7 +246,7 @@ def _unique_sets(
     sizes = [m.n_values for m in mechanisms for _ in range(m.l)]
     n_cells = len(starts) - 1
     if log2(max(n_cells, 1)) + sum(map(log2, sizes)) > _KEY_BITS:
-        return tuple(sets), np.ones(len(sets[0])), starts
+        return _counted_in_order(sets, starts)
     key = np.repeat(np.arange(n_cells), np.diff(starts))
     members = np.concatenate(list(sets), axis=1)
     for column, size in enumerate(sizes):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import FloatArray
-from ldiversity.base.numbers import percent, percent_at_most
+from ldiversity.base.numbers import percent_at_most
 from ldiversity.distances import Distance
 from ldiversity.errors import InfeasibleError, LDiversityError, UnsupportedError
 from ldiversity.mechanisms import SetMechanism, UniformSelection
@@ -133,7 +133,7 @@ def _several_sets(mechanism: SetMechanism) -> SeveralSets:
         known = (
             "and together they tell more about a value than one set"
             if sure_of_two is None
-            else f"and one is then known with up to {percent_at_most(sure_of_two)}, not {percent(1 / l)}"
+            else f"and one is then known with up to {percent_at_most(sure_of_two)}, not {percent_at_most(1 / l)}"
         )
         text = (
             "Each value of a person has a set of its own, with a key too. Two different sets of a person tell that the "
@@ -151,7 +151,7 @@ def _several_sets(mechanism: SetMechanism) -> SeveralSets:
         text = (
             f"l={l} does not divide the {size} values: with a key or a person column, sets of a person with different "
             f"values overlap in at most {percent_at_most(share)} of cases, and one value is then known with up to "
-            f"{percent_at_most(sure)}, not {percent(1 / l)}{certain}. {other}"
+            f"{percent_at_most(sure)}, not {percent_at_most(1 / l)}{certain}. {other}"
         )
     return SeveralSets(
         partitions=True,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import BoolArray, FloatArray
-from ldiversity.base.numbers import percent, percent_at_most
+from ldiversity.base.numbers import percent_at_most
 from ldiversity.models import FrequencyDiversity, Measured, Population, PrivacyModel
 
 __all__ = ["PosteriorBound"]
@@ -61,7 +61,7 @@ class PosteriorBound(PrivacyModel):
     @property
     def phrase(self) -> str:
         """The rule in a few words."""
-        return f"no value is more likely than {percent(self.p)}"
+        return f"no value is more likely than {percent_at_most(self.p)}"
 
     def statement(self, attribute: str) -> str:
         """The rule in plain words."""

@@ -15,6 +15,7 @@ from ldiversity.tables._guard import guarded
 from ldiversity.tables._ipc import IpcSource
 from ldiversity.tables._jsonl import JsonLinesSource
 from ldiversity.tables._matching import matcher
+from ldiversity.tables._no_value import NO_VALUE_MARKS, count_marks, empty_marks, say_no_values
 from ldiversity.tables._noticed import Noticed, notice_texts
 from ldiversity.tables._open import is_spark_frame, open_source, options_for
 from ldiversity.tables._parquet import ParquetSource
@@ -48,6 +49,7 @@ __all__ = [
     "DEFAULT_CHUNK_ROWS",
     "FILE_ENDINGS",
     "MISSING_POLICIES",
+    "NO_VALUE_MARKS",
     "TYPE_NAMES",
     "TYPE_WORDS",
     "USUAL_READING",
@@ -86,10 +88,12 @@ __all__ = [
     "check_roles",
     "column_types",
     "column_values",
+    "count_marks",
     "count_values",
     "decode_entries",
     "decode_sets",
     "domain_array",
+    "empty_marks",
     "encode_sets",
     "encode_values",
     "fit_coder",
@@ -110,6 +114,7 @@ __all__ = [
     "role_words",
     "rows_per_id",
     "sampling_weights",
+    "say_no_values",
     "sensitive_type",
     "separate",
     "smallest_combinations",

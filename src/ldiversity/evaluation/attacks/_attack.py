@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final, Unpack
 
 import numpy as np
@@ -14,7 +15,9 @@ from ldiversity.base.budget import Budget
 from ldiversity.base.checks import check_integer, column_names, name_some
 from ldiversity.distances import Distance
 from ldiversity.errors import ParameterError, UnsupportedError
+from ldiversity.evaluation.attacks._applying import applying, promised_against
 from ldiversity.evaluation.attacks._base import AnyAttack, Attack, AttackResult, Knowledge, Targets
+from ldiversity.evaluation.attacks._from_original import check_original
 from ldiversity.evaluation.attacks._matching import number_people, pick_piece
 from ldiversity.evaluation.attacks._memory import Room
 from ldiversity.evaluation.attacks._registry import ATTACKS
@@ -141,7 +144,11 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
     source = None if original is None else question.open(original)
     wanted: dict[str | None, Sequence[AnyAttack]] = {None: risky}
     wanted.update(chosen)
-    fit, skipped = _room(release, source, names, memory, question.targets).fitting(wanted, by_name=by_name)
+    fit, skipped = _fitting(
+        release, wanted, _room(release, source, names, memory, question.targets), source, by_name=by_name
+    )
+    if source is not None:
+        check_original(release, source)
     results: list[AttackResult] = []
     skipped += [Skipped(name, None, _NO_VALUE) for name in ATTACKS if not (names or by_name or _risky(name))]
     for attribute in names if any(fit[name] for name in names) else ():
@@ -191,6 +198,22 @@ def _scored(
     if reason is not None:
         raise UnsupportedError("attack", f"{attack.name!r} cannot be run on {attribute!r}: {reason}")
     return score(attack, release, people, attribute, attack.beliefs(release, people, attribute), together)
+
+
+def _fitting(
+    release: Release,
+    wanted: Mapping[str | None, Sequence[AnyAttack]],
+    room: Room,
+    source: Source | None,
+    *,
+    by_name: bool,
+) -> tuple[dict[str | None, list[AnyAttack]], list[Skipped]]:
+    """The attacks that apply and fit into memory, by attribute, and the others with the reason."""
+    skipped: list[Skipped] = []
+    if room.budget is not None:
+        wanted, skipped = applying(release, wanted, scored=source is not None, by_name=by_name)
+    fit, too_large = room.fitting(wanted, by_name=by_name, promised=partial(promised_against, release))
+    return fit, [*skipped, *too_large]
 
 
 def _room(

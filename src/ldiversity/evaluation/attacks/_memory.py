@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -52,27 +52,43 @@ class Room:
         return program + self.n_rows * attack.row_bytes + beliefs
 
     def fitting(
-        self, chosen: Mapping[str | None, Sequence[AnyAttack]], *, by_name: bool
+        self,
+        chosen: Mapping[str | None, Sequence[AnyAttack]],
+        *,
+        by_name: bool,
+        promised: Callable[[AnyAttack, str | None], bool],
     ) -> tuple[dict[str | None, list[AnyAttack]], list[Skipped]]:
-        """The attacks that fit, by attribute, and the others; those that were asked for by name are refused."""
+        """The attacks that fit, by attribute, and the others; those that were asked for by name are refused.
+
+        All attacks that are `chosen` apply to the release. `promised` says whether it promises something against one.
+        Where none of these fits, the setting is refused, with the memory in which they run: what is left would say
+        nothing about the promise.
+        """
         if self.budget is None:
             return {attribute: list(several) for attribute, several in chosen.items()}, []
         fit: dict[str | None, list[AnyAttack]] = {attribute: [] for attribute in chosen}
         skipped: list[Skipped] = []
-        least: int | None = None
+        left: list[int] = []
+        on_promise: list[int] = []
+        some_run = False
         for attribute, several in chosen.items():
             for one in several:
                 needed = self.needed(one, attribute)
+                of_promise = promised(one, attribute)
                 if needed <= self.budget.bytes:
                     fit[attribute].append(one)
+                    some_run |= of_promise
                     continue
-                least = needed if least is None else min(least, needed)
+                left.append(needed)
+                on_promise += [needed] if of_promise else []
                 if by_name:
                     raise self._refused(f"{one.name!r}, which looks at all rows at once", needed)
                 reason = f"it takes about {in_bytes(needed)}, and the memory setting is {in_bytes(self.budget.bytes)}"
                 skipped.append(Skipped(one.label, attribute, reason))
-        if least is not None and not any(fit.values()):
-            raise self._refused("any attack on so many rows", least)
+        if on_promise and not some_run:
+            raise self._refused("attacks on what the release promises, with so many rows", max(on_promise))
+        if left and not any(fit.values()):
+            raise self._refused("any attack on so many rows", min(left))
         return fit, skipped
 
     def _refused(self, what: str, needed: int) -> UnsupportedError:

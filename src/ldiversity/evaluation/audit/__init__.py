@@ -10,6 +10,7 @@ from ldiversity.evaluation.audit._classes import CountedTable, count_table
 from ldiversity.evaluation.audit._epsilons import EpsilonSum, add_epsilons
 from ldiversity.evaluation.audit._figures import Figure
 from ldiversity.evaluation.audit._html import fragment, risk_rows, risk_words
+from ldiversity.evaluation.audit._inside import count_inside
 from ldiversity.evaluation.audit._population import PopulationUsed, Recognition, RecognitionChoices
 from ldiversity.evaluation.audit._result import Audit
 from ldiversity.evaluation.audit._risk import AttributeRisk, Belief, ClassSizes, RecordRisk
@@ -35,6 +36,7 @@ __all__ = [
     "add_epsilons",
     "audit",
     "check",
+    "count_inside",
     "count_table",
     "fragment",
     "learned",

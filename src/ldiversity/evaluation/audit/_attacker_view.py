@@ -91,12 +91,16 @@ class AttackerView:
         return self.views[attribute]
 
     def unit(self, n: int) -> Unit:
-        """What `n`, a sum over classes, counts.
+        """What `n`, a sum over classes, counts."""
+        return Unit.of(n, self.n_people) if self.exact_people else RECORDS
 
-        Where regions overlap, or records were left out, the people of a release's classes are not known exactly.
+    @property
+    def exact_people(self) -> bool:
+        """Whether the people of each class are known exactly.
+
+        Where regions overlap, or records were left out, nothing says which rows of a person a class of a release holds.
         """
-        exact = self.kind == "table" or (not self.regions and not self.n_suppressed)
-        return Unit.of(n, self.n_people) if exact else RECORDS
+        return self.kind == "table" or (not self.regions and not self.n_suppressed)
 
     @property
     def n_records(self) -> int:

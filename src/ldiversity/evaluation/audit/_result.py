@@ -59,7 +59,8 @@ class Audit(ShownInNotebooks, Answer, schema="audit", version=2):
         the holder did not publish.
     people
         How many people the records belong to, where a column says so: then everybody counts once in a class, and the
-        rows of a person that look alike are one record in all other figures. None where each row counts.
+        rows of a person that look alike are one record in all other figures. None where each row counts. Of a release
+        from which records were left out, the people before that, so at most as many.
     models
         The value that each model reaches, by name: ``k_anonymity``, ``distinct_l``, ``entropy_l`` (exp of the least
         entropy), ``recursive_c`` (the c reached for each l), ``frequency`` (the greatest share of one value in a

@@ -36,6 +36,9 @@ __all__ = ["ExplodedView", "SetView", "estimated_marginal", "view_of"]
 _WHOLE: Final = 10**8
 """Posteriors are multiples of 1 over this, so that models can treat them as counts."""
 
+_POSSIBLE: Final = 0.5
+"""Records that are added to an estimate of each value."""
+
 _FINE: Final = 10**12
 """The same where no value is ruled out, and the least likely of all values matters."""
 
@@ -60,10 +63,14 @@ class _Beliefs(ClassCounts):
 
 @dataclass(frozen=True, eq=False)
 class SetView(View):
-    """The different sets of an attribute, and the estimated marginal, shape (F,), as numbers of records."""
+    """The different sets of an attribute, and the estimated marginal, shape (F,), as numbers of records.
+
+    `counted` says that the marginal was not estimated but counted in the original.
+    """
 
     evidence: Evidence
     estimated: NDArray[np.int64]
+    counted: bool = False
 
     @property
     def domain(self) -> Domain:
@@ -82,8 +89,12 @@ class SetView(View):
 
     @property
     def largest_informed(self) -> FloatArray:
-        """The likeliest value of each set, to someone who knows the marginal."""
-        return self._largest(self.estimated.astype(np.float64))
+        """The likeliest value of each set, to someone who knows the marginal.
+
+        A value that is estimated to occur never may occur: half a record more of each value keeps it possible, so that
+        an estimate alone makes nobody certain.
+        """
+        return self._largest(self.estimated.astype(np.float64) + (0.0 if self.counted else _POSSIBLE))
 
     def _largest(self, prior: FloatArray | None) -> FloatArray:
         shares = self.evidence.shares(prior, aware=True).reshape(self.evidence.n_pieces, -1)

@@ -15,10 +15,12 @@ from ldiversity.evaluation.audit._attacker_view import AttackerView
 from ldiversity.evaluation.audit._classes import check_people
 from ldiversity.evaluation.audit._linking import as_published, pairs_alike
 from ldiversity.evaluation.audit._numbering import number_rows, plain_cells
+from ldiversity.evaluation.audit._sets import SetView
 from ldiversity.evaluation.audit._tally import Tally, counts_of
-from ldiversity.release import Release
+from ldiversity.evaluation.audit._views import View
+from ldiversity.release import Release, parse_type
 from ldiversity.schema import Role
-from ldiversity.tables import Source, unknown_column
+from ldiversity.tables import Coder, Source, unknown_column
 
 __all__ = ["count_people_of"]
 
@@ -56,7 +58,21 @@ def count_people_of(seen: AttackerView, release: Release, original: Source, pers
         ).with_hint("Name the table as it was when it was published, with the same types of columns.")
     if release.person and seen.largest is not None:
         sizes = np.maximum(sizes, seen.largest)
-    return replace(seen, sizes=sizes, n_rows=release.n_rows, n_people=len(first), person=person)
+    views = {name: _with_truth(view, release, original, name) for name, view in seen.views.items()}
+    return replace(seen, sizes=sizes, views=views, n_rows=release.n_rows, n_people=len(first), person=person)
+
+
+def _with_truth(view: View, release: Release, original: Source, name: str) -> View:
+    """The view of sets with the frequencies of the original instead of estimated ones."""
+    if not isinstance(view, SetView) or name not in original.columns:
+        return view
+    missing = "category" if None in view.domain.values else "drop"
+    coder = Coder(name, view.domain, parse_type(release.schema[name].type), missing=missing)
+    counts = np.zeros(len(view.domain), dtype=np.int64)
+    for batch in original.batches([name]):
+        codes = coder.codes(batch.column(name))
+        counts += np.bincount(codes[codes >= 0], minlength=len(counts))
+    return replace(view, estimated=counts, counted=True) if counts.any() else view
 
 
 def _tallied(source: Source, needed: Sequence[str], person: str, quasi: Sequence[str]) -> pa.Table:

@@ -14,6 +14,7 @@ from ldiversity.evaluation.audit._found import Found
 from ldiversity.evaluation.audit._risk import AttributeRisk, Recognized, RecordRisk, recognized
 from ldiversity.evaluation.audit._sampled import Sampled
 from ldiversity.evaluation.audit._sampled_words import of_population
+from ldiversity.evaluation.audit._sets import SetView
 from ldiversity.evaluation.audit._unit import PEOPLE, RECORDS, Unit
 
 __all__ = ["Learned", "given_away", "learned", "say"]
@@ -127,10 +128,13 @@ def _of_attribute(seen: AttackerView, name: str, risk: AttributeRisk) -> list[st
         bound = percent_at_most(risk.largest_share)
         said = [f"To someone without prior knowledge no set points at a value of {name!r} with more than {bound}."]
         if risk.informed is not None:
+            view = seen.views.get(name)
+            truly = isinstance(view, SetView) and view.counted
+            source = "" if truly else " Frequencies are estimated from the release."
             said.append(
                 "To someone who knows how frequent the values are, and which record is the person's, it is "
                 f"{percent(risk.informed.largest_share)}, and "
-                f"{percent(risk.informed.mean_largest_share)} on average."
+                f"{percent(risk.informed.mean_largest_share)} on average.{source}"
             )
         return said
     unit = _unit_of_values(seen.kind, risk, seen.n_people)
@@ -163,13 +167,18 @@ def _of_uniques(risk: Recognized, unit: Unit, knows: str) -> str:
 
 def _of_people(seen: AttackerView, n_counted: int) -> str:
     n_people, n_rows = seen.n_people or 0, seen.n_rows or 0
-    several = (
-        ""
-        if seen.unit(n_counted) is PEOPLE
-        else f" Who is in several classes counts as a record in each, {RECORDS.counted(n_counted)} in all."
-    )
+    most = "at most " if seen.n_suppressed and seen.kind != "table" else ""  # some of them may have no row any more
+    if not seen.exact_people:
+        several = (
+            " Nothing says in which class a row of theirs is, so each class counts the fewest people who may have its "
+            f"records, at least {RECORDS.counted(n_counted)} in all."
+        )
+    elif seen.unit(n_counted) is PEOPLE:
+        several = ""
+    else:
+        several = f" Who is in several classes counts as a record in each, {RECORDS.counted(n_counted)} in all."
     return (
-        f"People are counted, not rows: {counted(n_rows, 'row')} belong to {PEOPLE.counted(n_people)}, by "
+        f"People are counted, not rows: {counted(n_rows, 'row')} belong to {most}{PEOPLE.counted(n_people)}, by "
         f"{seen.person!r}; everybody counts once in a class"
         f"{'' if seen.kind == 'table' else ', when it is about being recognized'}.{several}"
     )

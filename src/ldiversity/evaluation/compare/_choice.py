@@ -263,8 +263,8 @@ def _cautions(run: ComparedRun) -> tuple[str, ...]:
     said = list(flaws(run))
     said += [
         f"The attack {one.attack!r} learns from the release how values depend on quasi-identifiers, and is right about "
-        f"{one.attribute!r} for {percent(one.success)} of the records, more than the {percent(run.promised)} that are "
-        "promised against other attackers."
+        f"{one.attribute!r} for {percent(one.success)} of the records, more than the {percent_at_most(run.promised)} "
+        "that are promised against other attackers."
         for one in run.outlearned
     ]
     said += [

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ldiversity.base.numbers import number, percent, points, seconds
+from ldiversity.base.numbers import number, percent, percent_at_most, points, seconds
 
 if TYPE_CHECKING:
     from ldiversity.evaluation.compare._result import Comparison, JudgedRun
@@ -94,7 +94,7 @@ def _figures(row: JudgedRun, *, several: bool) -> list[str]:
         points(run.risk),
         about,
         percent(None if best is None else best.success),
-        percent(None if best is None else best.claim),
+        percent_at_most(None if best is None else best.claim),
         percent(None if best is None else best.baseline),
         percent(run.relative_error),
         percent(run.ncp),

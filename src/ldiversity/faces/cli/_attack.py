@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
 
-from ldiversity.base.numbers import number, percent
+from ldiversity.base.numbers import number, percent, percent_at_most
 from ldiversity.base.registry import registered
 from ldiversity.base.typed import split_names
 from ldiversity.faces.cli._command import Command
@@ -199,7 +199,7 @@ def _row(result: AttackResult) -> list[str]:
         percent(low),
         percent(high),
         percent(result.certain),
-        percent(result.claim),
+        percent_at_most(result.claim),
         percent(result.baseline),
         percent(result.reference),
         "broken" if result.broken else "" if result.scored else "expected",

@@ -156,9 +156,9 @@ def _render_facts(plan: AttributePlan, page: Page) -> None:
     outlook = plan.outlook
     cells = ", ".join(f"{counted(size, 'record')} {points(error)}" for size, error in plan.cell_errors.items())
     page.bullet(
-        f"Worst posterior: {percent(outlook.posterior)} for someone to whom all values are equally likely before, "
-        f"{percent(outlook.posterior_informed)} for someone who knows how frequent each value is in this table. "
-        f"Without any release such a person guesses right {percent(plan.largest_share)} of the time."
+        f"Worst posterior: {percent_at_most(outlook.posterior)} for someone to whom all values are equally likely "
+        f"before, {percent(outlook.posterior_informed)} for someone who knows how frequent each value is in this "
+        f"table. Without any release such a person guesses right {percent(plan.largest_share)} of the time."
     )
     page.bullet(
         f"Estimated shares of all records have a standard error of typically {points(outlook.std_error)} "
@@ -197,7 +197,7 @@ def _violation_sentence(violation: UniformViolation, outlook: Outlook) -> str:
 def _choice_row(choice: Outlook, chosen: int | None) -> list[str]:
     return [
         number(choice.l),
-        percent(choice.posterior),
+        percent_at_most(choice.posterior),
         percent(choice.posterior_informed),
         points(choice.std_error),
         number(choice.condition),

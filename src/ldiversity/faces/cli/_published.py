@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from ldiversity.base.answers import OPTIONAL, Answer, fit_screen
 from ldiversity.base.findings import Confirmed, Finding
-from ldiversity.base.numbers import counted, number, percent
+from ldiversity.base.numbers import counted, number, percent_at_most
 from ldiversity.faces.cli._findings import finding_in_words, show_findings
 from ldiversity.faces.cli._show import Page
 
@@ -203,7 +203,7 @@ def _render_claims(found: Written, page: Page) -> None:
                     one.attribute or "records",
                     one.method,
                     one.model,
-                    percent(one.posterior) if one.posterior < 1 else "not bounded",
+                    percent_at_most(one.posterior) if one.posterior < 1 else "not bounded",
                 ),
                 *map(number, (one.classes, one.average_size, one.smallest, one.largest)),
             ]
@@ -221,7 +221,7 @@ def _render_claims(found: Written, page: Page) -> None:
 
 def _posterior(claim: PublishedClaim) -> str:
     """How sure a set can make somebody; a promise about quasi-identifiers says nothing of it."""
-    return "-" if claim.l is None else percent(claim.posterior)
+    return "-" if claim.l is None else percent_at_most(claim.posterior)
 
 
 def _form(column: PublishedColumn, forms: Mapping[str, str], layout: str) -> str:

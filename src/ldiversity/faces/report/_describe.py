@@ -17,9 +17,11 @@ from ldiversity.tables import (
     Noticed,
     RowsPerId,
     SampledRows,
+    count_marks,
     notice_texts,
     open_source,
     rows_per_id,
+    say_no_values,
     separate,
     smallest_combinations,
     summarize_columns,
@@ -246,7 +248,11 @@ def describe(
         together=separate(rows, [one.columns[0] for one in quasi]) if quasi and n_rows else None,
         combinations=smallest_combinations(rows, quasi),
         sampled=None if rows.whole else rows.n_rows,
-        reading=(*source.remarks, *(Sentence(f"{name}: ", one.text) for name, one in noticed.items())),
+        reading=(
+            *source.remarks,
+            *(Sentence(f"{name}: ", one.text) for name, one in noticed.items()),
+            *(said for column in described if column.role is Role.SENSITIVE for said in _no_values(column.name, rows)),
+        ),
         advised_reading=_advised(list(noticed.values())),
         several_rows=next(iter(rows_per_id(source)), None),
     )
@@ -299,6 +305,14 @@ def _say_the_same(one: ColumnDescription, other: ColumnDescription, rows: Sample
 
 def _noticed(name: str, rows: SampledRows) -> Noticed | None:
     return notice_texts(rows.cells[name][0]) if name in rows.cells else None
+
+
+def _no_values(name: str, rows: SampledRows) -> list[Sentence]:
+    """What is to be said about texts of a sensitive column that look like no value."""
+    n_rows, n_marks = count_marks(*rows.cells[name]) if name in rows.cells else (0, 0)
+    noun = "row" if rows.whole else "sampled row"
+    text, remedy = say_no_values(counted(n_rows, f"{noun} has", f"{noun}s have"), n_marks)
+    return [Sentence(f"{name}: {text} ", remedy)] if n_rows else []
 
 
 def _advised(noticed: Sequence[Noticed]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from ldiversity.base.html import STYLE, bullets, document, escape
-from ldiversity.base.numbers import counted, decimal, number, percent, points
+from ldiversity.base.numbers import counted, decimal, number, percent, percent_at_most, points
 from ldiversity.faces.report._box import box, conditions, criterion
 from ldiversity.faces.report._glossary import glossary
 from ldiversity.faces.report._phrases import interval_words, setting_words, short, type_words
@@ -98,7 +98,7 @@ def _published(report: Report) -> str:
             setting_words(claim.parameters),
             claim.model,
             number(claim.l),
-            percent(claim.posterior) if claim.posterior < 1 else "-",
+            percent_at_most(claim.posterior) if claim.posterior < 1 else "-",
             number(claim.values),
         ]
         for claim in release.claims

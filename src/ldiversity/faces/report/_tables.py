@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ldiversity.base.html import bullets, escape, table
-from ldiversity.base.numbers import counted, decimal, number, percent
+from ldiversity.base.numbers import counted, decimal, number, percent, percent_at_most
 from ldiversity.faces.report._phrases import short
 from ldiversity.faces.report._pictures import pictures
 from ldiversity.pictures import svg_source
@@ -56,6 +56,10 @@ def not_run(report: AttackReport) -> str:
     return f"<details><summary>Not run</summary>{skipped}</details>" if report.skipped else ""
 
 
+_BOUNDS: Final = ("promised", "threshold")
+"""Heads of columns of upper bounds, which are rounded up as in texts."""
+
+
 def data_table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: Collection[int] = ()) -> str:
     """Give a table that may be wider than the page; `numbers` are the columns that hold numbers."""
     return f"<div class=scroll>{table(heads, rows, numbers, caption=caption)}</div>"
@@ -84,7 +88,7 @@ def _written(value: object, head: str) -> str:
         return short(value)
     counts = any(word in head for word in _COUNTS)
     if isinstance(value, float):
-        return decimal(value) if counts else percent(value)
+        return decimal(value) if counts else percent_at_most(value) if head in _BOUNDS else percent(value)
     return number(value) if isinstance(value, int) else str(value)
 
 

@@ -11,13 +11,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import different
-from ldiversity.base.hashing import MISSING, HashArray
+from ldiversity.base.hashing import MISSING
 from ldiversity.engines import BatchFunction, Engine, Secrets
 from ldiversity.publish._numbered_texts import repeated_texts
 from ldiversity.publish._screening._cell_counts import SPELLING_BITS
 from ldiversity.publish._screening._content import LOOKS, Looked
-from ldiversity.publish._screening._sketch import NO_LABEL, PERSON_BITS, Sketch, SketchRows, bits_of
-from ldiversity.publish._screening._tally import HashCounts
+from ldiversity.publish._screening._sketch import NO_LABEL, Sketch, SketchRows, bits_of
+from ldiversity.publish._screening._tally import SEVERAL, HashCounts, HashOwners
 from ldiversity.tables import Source
 
 __all__ = ["EVEN", "Counted", "Spread", "count"]
@@ -25,7 +25,9 @@ __all__ = ["EVEN", "Counted", "Spread", "count"]
 EVEN: Final = 0.1
 """How far the rows of a sample may be from their share."""
 
-_HASHED: Final = ("values", "rounded", "spellings", "ids", "people", "coarser")
+_HASHED: Final = ("values", "rounded", "spellings", "ids", "persons", "people", "coarser")
+_WHOLE: Final = ("persons", "people", "coarser")
+"""Of these, all bits of a key are of the hash."""
 
 
 class Spread(NamedTuple):
@@ -88,7 +90,8 @@ class Counted:
     def unique_people(self, coarser: str | None = None) -> tuple[int, bool]:
         """How many people are alone with their quasi-identifiers, and whether that is exact.
 
-        `coarser` names the column that is taken at its level.
+        `coarser` names the column that is taken at its level. Of a sample of the combinations, a person counts for each
+        that they alone have.
         """
         own = self.hashed[Sketch("people") if coarser is None else Sketch("coarser", coarser)]
         scale = own.scale << (0 if coarser is None else self.choices.sampled_for(coarser))
@@ -96,16 +99,15 @@ class Counted:
             alone, rows = int(np.count_nonzero(own.counts == 1)), int(own.counts.sum())
             # By the share of sampled rows, which is never more than all of them.
             return (alone if scale == 1 else round(self.n_rows * (alone / max(rows, 1)))), scale == 1
-        _, starts = own.groups()
-        sizes = np.diff(starts, append=len(own.keys))
-        return _different_people(own.keys[starts[sizes == 1]]) * scale, scale == 1
+        owners = own.counts
+        return len(different(owners[owners != SEVERAL])) * scale, scale == 1
 
     def is_even(self, coarser: str) -> bool:
         """Whether the sample of combinations with a column at its level holds its share of the rows.
 
         Where the other columns have few combinations, chance can take nearly all rows, or none.
         """
-        rows = int(self.hashed[Sketch("coarser", coarser)].counts.sum())
+        rows = int(self.summed[Sketch("taken", coarser)].sum())
         return abs((rows << self.choices.sampled_for(coarser)) - self.n_rows) <= EVEN * self.n_rows
 
     @property
@@ -114,14 +116,12 @@ class Counted:
         return self.choices.person is not None
 
     @property
-    def n_people(self) -> int:
-        """How many people there are: rows, where no column says whose row it is."""
-        own = self.hashed[Sketch("people")]
-        return _different_people(own.keys) * own.scale if self.people else self.n_rows
-
-
-def _different_people(keys: HashArray) -> int:
-    return len(different(keys & np.uint64((1 << PERSON_BITS) - 1)))
+    def n_people(self) -> tuple[int, bool]:
+        """How many people there are, rows where no column says whose row it is; and whether that is exact."""
+        if not self.people:
+            return self.n_rows, True
+        own = self.hashed[Sketch("persons")]
+        return len(own.keys) * own.scale, own.scale == 1
 
 
 def count(choices: SketchRows, source: Source, engine: Engine) -> Counted:
@@ -176,8 +176,8 @@ class CountRows:
 def _bits(choices: SketchRows, sketch: Sketch) -> int:
     if sketch.what in {"spellings", "ids"}:
         return SPELLING_BITS
-    if sketch.what in {"people", "coarser"}:
-        return 0 if choices.person is None else PERSON_BITS
+    if sketch.what in _WHOLE:
+        return 0
     return bits_of(len(choices.merged[sketch.attribute]))
 
 
@@ -194,12 +194,14 @@ class _Gathered:
 
     @classmethod
     def of(cls, choices: SketchRows) -> _Gathered:
+        owned = () if choices.person is None else ("people", "coarser")
         hashed = {
-            one: HashCounts(_bits(choices, one), halvings=choices.halvings(one))
+            one: (HashOwners if one.what in owned else HashCounts)(_bits(choices, one), halvings=choices.halvings(one))
             for one in choices.sketches
             if one.what in _HASHED
         }
-        summed = {one: np.zeros(len(LOOKS) + 1, dtype=np.int64) for one in choices.sketches if one.what == "looks"}
+        sizes = {"looks": len(LOOKS) + 1, "taken": 1}
+        summed = {one: np.zeros(sizes[one.what], dtype=np.int64) for one in choices.sketches if one.what in sizes}
         return cls(choices, hashed, summed)
 
     def add(self, batch: pa.RecordBatch) -> None:

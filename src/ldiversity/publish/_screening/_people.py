@@ -78,10 +78,12 @@ def about_people(preparation: Preparation, choices: SketchRows, counted: Counted
         before, before_exact = count(alone, preparation.source, preparation.engine).unique_people()
     if not before:
         return
-    n, names = counted.n_people, name_some(choices.quasi)
+    (n, n_exact), names = counted.n_people, name_some(choices.quasi)
     before = min(before, n)  # estimates of two readings may disagree
     noun = "person|people" if counted.people else "record"
-    who = f"{'' if before_exact else 'About '}{counted_of(before, n, noun, 'is', 'are')} unique on {names}"
+    of = counted_of(before, n, noun, "is", "are")
+    of = of if n_exact else of.replace(" of ", " of about ", 1)
+    who = f"{'' if before_exact else 'About '}{of} unique on {names}"
     after, remedy = _published(preparation, choices, counted, (unique, exact))
     yield Finding(None, UNIQUE_PEOPLE, before / max(n, 1), f"{who}{after}.", remedy)
 

@@ -148,7 +148,9 @@ def _choices(preparation: Preparation) -> SketchRows:
         sketches += _of_column(name, source.columns[name], sensitive if name in exact else sensitive[:1], name in exact)
     sketches += [Sketch("values", one, other) for one in sensitive for other in sensitive if one != other]
     sketches += [Sketch("ids", name) for name in _ids(preparation)]
-    sketches += [Sketch("people"), *(Sketch("coarser", name) for name in levels)] if quasi else []
+    if quasi:
+        sketches += [Sketch("persons"), Sketch("people")]
+        sketches += [Sketch(what, name) for name in levels for what in ("coarser", "taken")]
     sampled = (preparation.n_rows // _SAMPLED_FROM).bit_length()
     return SketchRows(
         tuple(sketches),

@@ -32,9 +32,8 @@ from ldiversity.publish._text_levels import TreeLevel
 from ldiversity.release import PEOPLE
 from ldiversity.tables import Coder
 
-__all__ = ["NO_LABEL", "PERSON_BITS", "Sketch", "SketchRows", "bits_of"]
+__all__ = ["NO_LABEL", "Sketch", "SketchRows", "bits_of"]
 
-PERSON_BITS: Final = 32
 _MOST_CELLS: Final = 4
 """Counts of pairs are made at once if there are at most this many possible pairs a row."""
 
@@ -51,15 +50,18 @@ class Sketch:
     what
         ``"rows"``, how many there are; ``"values"`` of a column, each with the sensitive value beside it; ``"rounded"``
         numbers of a column, the same way; ``"looks"`` of its texts or numbers; ``"spellings"`` of its texts;
-        ``"ids"``, spellings of one of ``2 ** sampled`` ids; ``"extremes"`` of its whole numbers; ``"people"``, the
-        combinations of all quasi-identifiers; ``"coarser"``, the same with one of them at a level.
+        ``"ids"``, spellings of one of ``2 ** sampled`` ids; ``"extremes"`` of its whole numbers; ``"persons"``, who has
+        a row; ``"people"``, the combinations of all quasi-identifiers, with whose they are in place of a count where
+        persons are known; ``"coarser"``, the same with one of them at a level; ``"taken"``, of how many rows that is.
     column
         The column; empty for people.
     attribute
         The sensitive column, for values and rounded numbers.
     """
 
-    what: Literal["rows", "values", "rounded", "looks", "spellings", "ids", "extremes", "people", "coarser"]
+    what: Literal[
+        "rows", "values", "rounded", "looks", "spellings", "ids", "extremes", "persons", "people", "coarser", "taken"
+    ]
     column: str = ""
     attribute: str = ""
 
@@ -164,6 +166,7 @@ class _Rows:
     _codes: dict[str, HashArray] = field(default_factory=dict)
     _coded: dict[str, Coded] = field(default_factory=dict)
     _salts: dict[str, HashArray] = field(default_factory=dict)
+    _sampled: dict[str, tuple[HashArray, NDArray[np.int64] | None]] = field(default_factory=dict)
 
     def counted(self) -> Iterator[Counted]:
         """What each sketch counts."""
@@ -186,10 +189,17 @@ class _Rows:
                 # Where values repeat, they tell by themselves what rounded ones would.
                 many = self.coded(sketch.column).places is None
                 yield self._beside(rounded(decoded(cells)), sketch.attribute) if many else NOTHING
-            elif sketch.what == "people":
-                yield _once(self._people())
             else:
-                yield self._coarser(sketch.column)
+                yield self._of_people(sketch)
+
+    def _of_people(self, sketch: Sketch) -> Counted:
+        if sketch.what == "persons":
+            return NOTHING if self.choices.person is None else _once(self.coded(self.choices.person).rows)
+        if sketch.what == "people":
+            return self._whose(self._together())
+        if sketch.what == "taken":
+            return np.zeros(1, dtype=np.uint64), np.array([len(self._others(sketch.column)[0])])
+        return self._coarser(sketch.column)
 
     def cells(self, name: str) -> pa.Array:
         """The cells of a column, as a dictionary where that pays off."""
@@ -232,23 +242,26 @@ class _Rows:
             self._codes[attribute] = self.choices.merged[attribute][self.codes[attribute]]
         return self._codes[attribute]
 
-    def _people(self) -> HashArray:
-        return self._whose(self._together())
-
     def _coarser(self, name: str) -> Counted:
         """The combinations with a column at a level, of some rows: those that share the other columns stay together."""
-        others = self._together() - self._salted(name)
-        sampled, cells, some = self.choices.sampled_for(name), self.cells(name), None
-        if sampled:
-            some = np.flatnonzero(others < np.uint64(1 << (64 - sampled)))
-            others, cells = others[some], cells.take(pa.array(some))
+        (others, some), cells = self._others(name), self.cells(name)
+        if some is not None:
+            cells = cells.take(pa.array(some))
         try:
             labels = self._label_hashes(name, cells)
         except SchemaError:
             if isinstance(self.choices.levels[name], TreeLevel):  # the holder's own hierarchy lacks a value
                 raise
             return NO_LABEL
-        return _once(self._whose(others + labels, some))
+        return self._whose(others + labels, some)
+
+    def _others(self, name: str) -> tuple[HashArray, NDArray[np.int64] | None]:
+        """The hashes of all quasi-identifiers but one of the rows that are sampled, and which these are."""
+        if name not in self._sampled:
+            others, sampled = self._together() - self._salted(name), self.choices.sampled_for(name)
+            some = np.flatnonzero(others < np.uint64(1 << (64 - sampled))) if sampled else None
+            self._sampled[name] = (others if some is None else others[some], some)
+        return self._sampled[name]
 
     def _label_hashes(self, name: str, cells: pa.Array) -> HashArray:
         """The hash of the label of each cell; of a dictionary, each entry that a row shows has its label once."""
@@ -282,13 +295,12 @@ class _Rows:
     def _salt(self, name: str) -> int:
         return 2 + self.choices.quasi.index(name)
 
-    def _whose(self, hashes: HashArray, some: NDArray[np.int64] | None = None) -> HashArray:
-        """The hashes of some rows, with bits of the person in the lowest places, where persons are known."""
+    def _whose(self, hashes: HashArray, some: NDArray[np.int64] | None = None) -> Counted:
+        """The hashes of some rows, each with a number of the person where persons are known."""
         if self.choices.person is None:
-            return hashes
+            return _once(hashes)
         who = self.coded(self.choices.person).rows
-        bits, rest = np.uint64(PERSON_BITS), np.uint64(64 - PERSON_BITS)
-        return (hashes >> bits << bits) | ((who if some is None else who[some]) >> rest)
+        return hashes, ((who if some is None else who[some]) >> np.uint64(1)).view(np.int64) | np.int64(1)
 
 
 def _once(keys: HashArray) -> Counted:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.hashing import HashArray
 
-__all__ = ["HashCounts"]
+__all__ = ["SEVERAL", "HashCounts", "HashOwners"]
 
 MOST_KEYS: Final = 1 << 18
 """Keys that are kept at most; with more of them, a sample is counted."""
+
+
+SEVERAL: Final = -1
+"""In place of an owner: the key belongs to several."""
+
+
+_Part: TypeAlias = tuple[HashArray, NDArray[np.int64]]
 
 
 def _starts(ordered: HashArray) -> NDArray[np.int64]:
@@ -50,7 +57,7 @@ class HashCounts:
         self.bits, self._most = bits, most
         self._halvings = halvings
         self._single: list[HashArray] = []
-        self._waiting: list[tuple[HashArray, NDArray[np.int64]]] = []
+        self._waiting: list[_Part] = []
         self._n_waiting = 0
         self._done = (np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64))
 
@@ -65,14 +72,17 @@ class HashCounts:
             keys, counts = keys[kept], counts[kept]
         if not len(keys):
             return
+        self._wait(keys, counts)
+        self._n_waiting += len(keys)
+        if self._n_waiting > self._most:
+            self._merge()
+
+    def _wait(self, keys: HashArray, counts: NDArray[np.int64]) -> None:
         # Copies: what waits must not keep all else that was counted in its batch.
         if int(counts.max()) == 1:
             self._single.append(keys.copy())  # sorting keys alone is several times faster
         else:
             self._waiting.append((keys.copy(), counts.copy()))
-        self._n_waiting += len(keys)
-        if self._n_waiting > self._most:
-            self._merge()
 
     @property
     def scale(self) -> int:
@@ -116,7 +126,7 @@ class HashCounts:
             merged = not parts
             parts.append((ordered[starts], np.diff(starts, append=len(ordered))))
         self._single, self._waiting, self._n_waiting = [], [], 0
-        self._done = parts[0] if merged else _summed(parts)
+        self._done = parts[0] if merged else self._together(parts)
         while len(self._done[0]) > self._most:
             self._halvings += 1
             self._cut()
@@ -125,10 +135,34 @@ class HashCounts:
         end = int(np.searchsorted(self._done[0], np.uint64(1 << (64 - self._halvings))))
         self._done = (self._done[0][:end], self._done[1][:end])
 
+    def _together(self, parts: list[_Part]) -> _Part:
+        """The same keys of several parts as one, in their order."""
+        keys, counts = (np.concatenate([part[place] for part in parts]) for place in (0, 1))
+        order = np.argsort(keys, kind="stable")  # which makes use of parts that ascend already
+        keys = keys[order]
+        starts = _starts(keys)
+        return keys[starts], np.add.reduceat(counts[order], starts)
 
-def _summed(parts: list[tuple[HashArray, NDArray[np.int64]]]) -> tuple[HashArray, NDArray[np.int64]]:
-    keys, counts = (np.concatenate([part[place] for part in parts]) for place in (0, 1))
-    order = np.argsort(keys, kind="stable")  # which makes use of parts that ascend already
-    keys = keys[order]
-    starts = _starts(keys)
-    return keys[starts], np.add.reduceat(counts[order], starts)
+
+class HashOwners(HashCounts):
+    """To whom each key belongs: its only owner, a number from 1 on, or `SEVERAL`. In `counts` are owners.
+
+    Examples
+    --------
+    >>> owners = HashOwners(bits=0)
+    >>> owners.add(np.array([5, 9, 5], dtype=np.uint64), np.array([1, 7, 1]))
+    >>> owners.add(np.array([9], dtype=np.uint64), np.array([8]))
+    >>> owners.keys.tolist(), owners.counts.tolist()
+    ([5, 9], [1, -1])
+    """
+
+    def _wait(self, keys: HashArray, counts: NDArray[np.int64]) -> None:
+        self._waiting.append(self._together([(keys, counts)]))
+
+    def _together(self, parts: list[_Part]) -> _Part:
+        keys, owners = (np.concatenate([part[place] for part in parts]) for place in (0, 1))
+        order = np.argsort(keys, kind="stable")
+        keys, owners = keys[order], owners[order]
+        starts = _starts(keys)
+        least, most = np.minimum.reduceat(owners, starts), np.maximum.reduceat(owners, starts)
+        return keys[starts], np.where(least == most, least, SEVERAL)

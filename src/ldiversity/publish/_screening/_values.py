@@ -1,4 +1,4 @@
-"""Findings about the values of a column: spellings of one value, numbers nearly equal, and domains of two values."""
+"""Findings about the values of a column: spellings, marks of no value, numbers nearly equal, domains of two values."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ldiversity.publish._screening._spelling import plain_spelling
 from ldiversity.publish._screening._tally import HashCounts
 from ldiversity.schema import Domain
 from ldiversity.sentences import Sentence, Setting, say
+from ldiversity.tables import empty_marks, say_no_values
 
 __all__ = ["about_domain", "about_spellings", "merged_codes"]
 
@@ -59,6 +60,7 @@ def about_domain(
     texts = [value for value in domain.values if isinstance(value, str)]
     if domain.edges is None and texts:
         found += _sensitive_spellings(name, domain, counts)
+        found += _no_values(name, domain, counts)
     if domain.edges is None and domain.positions is not None:
         found += _near_numbers(name, domain, counts)
     if len(domain) == _TWO and not replaced:
@@ -81,6 +83,16 @@ def _sensitive_spellings(name: str, domain: Domain, counts: NDArray[np.int64]) -
     )
     remedy = "Write each value in one way before you publish."
     return [Finding(name, "spellings", share, text, remedy, attribute=name)]
+
+
+def _no_values(name: str, domain: Domain, counts: NDArray[np.int64]) -> list[Finding]:
+    """Texts that look like no value."""
+    marks = np.array(empty_marks(domain.values))
+    n_rows = int(counts[marks].sum())
+    if not n_rows:
+        return []
+    text, remedy = say_no_values(counted(n_rows, "row has", "rows have"), int(np.count_nonzero(marks)))
+    return [Finding(name, "no-values", n_rows / int(counts.sum()), text, remedy, attribute=name)]
 
 
 def about_spellings(name: str, counted_spellings: HashCounts, n_rows: int, *, ids: bool = False) -> list[Finding]:

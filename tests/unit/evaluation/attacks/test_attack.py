@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import ldiversity as ld
@@ -173,7 +174,7 @@ def test_order_needs_the_original(classes: ld.Release) -> None:
 def test_a_table_of_other_people_is_refused(classes: ld.Release, people: pa.Table) -> None:
     strangers = people.set_column(1, "age", pa.array([200] * people.num_rows))
 
-    with pytest.raises(ld.ParameterError, match="none of its records fits a published record"):
+    with pytest.raises(ld.ParameterError, match="made from, but records of the release fit no row of it"):
         ld.attack(classes, strangers, attacks="homogeneity")
 
 
@@ -196,7 +197,41 @@ def test_an_original_without_people_is_refused(people: pa.Table, method: ld.Meth
     release = ld.anonymize(people, quasi=["age", "sex"], drop="name", sensitive="disease", method=method)
 
     with pytest.raises(ld.ParameterError, match="original must have people with a value of 'disease'"):
-        ld.attack(release, people.slice(0, 0))
+        ld.attack(release, people.set_column(3, "disease", pa.nulls(people.num_rows, pa.string())))
+
+
+METHODS = [ld.Mondrian(l=2), ld.BSGI(l=2), ld.Anatomy(l=2), ld.RandomizedAddition(l=2)]
+
+
+@pytest.mark.parametrize("attacks", ["homogeneity", "inference", None])
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
+def test_only_the_table_of_the_release_scores_attackers(
+    people: pa.Table, method: ld.Method, attacks: str | None
+) -> None:
+    release = ld.anonymize(people, quasi=["age", "sex"], drop="name", sensitive="disease", method=method)
+    half, more = people.slice(0, people.num_rows // 2), pa.concat_tables([people, people.slice(0, 5)])
+    older = people.set_column(1, "age", pc.add(people["age"], 50))
+
+    for other in (half, people.slice(0, 0), older, pa.concat_tables([half, half, half])):
+        with pytest.raises(ld.ParameterError, match="original must be the table that the release was made from"):
+            ld.attack(release, other, attacks=attacks)
+    for fine in (people, more):  # rows without a value may have been left out
+        assert not ld.attack(release, fine, attacks=attacks).broken
+
+
+def test_a_release_at_a_declared_level_is_attacked_with_the_values(people: pa.Table) -> None:
+    release = ld.anonymize(
+        people,
+        quasi=["age", "sex"],
+        drop="name",
+        sensitive="disease",
+        levels={"age": "width:10"},
+        method=ld.RandomizedAddition(l=3),
+    )
+
+    assert ld.attack(release, people, attacks="homogeneity").results[0].found == people.num_rows
+    with pytest.raises(ld.ParameterError, match="original must be the table that the release was made from"):
+        ld.attack(release, people.set_column(1, "age", pc.add(people["age"], 50)), attacks="homogeneity")
 
 
 def test_an_attribute_that_is_named_twice_is_attacked_once(classes: ld.Release, people: pa.Table) -> None:

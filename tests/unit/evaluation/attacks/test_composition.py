@@ -68,7 +68,7 @@ def test_other_classes_rule_values_out(bucketized: Make) -> None:
 def test_people_of_classes_that_are_not_known_in_full_are_still_weighed(bucketized: Make) -> None:
     values = [0, 1, 2, 3, 0, 1]
     first, second = bucketized([0, 0, 1, 1, 2, 2], values), bucketized([0, 1, 1, 0, 2, 2], values)
-    table = pa.table({"who": [0, 2, 4], "s": ["a", "c", "a"]})
+    table = pa.table({"who": range(6), "s": ["a", None, "c", None, "a", None]})
 
     (result,) = ld.attack(first, table, second=second, attacks="composition").results
 

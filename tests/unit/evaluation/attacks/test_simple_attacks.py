@@ -90,7 +90,9 @@ def test_people_who_look_alike_share_their_classes(bucketized: Make) -> None:
     # Two people of the same kind, one in each class: a or b, a or c.
     release = bucketized([0, 0, 1, 1], [0, 1, 0, 2], who=[7, 8, 7, 9])
 
-    (result,) = ld.attack(release, people([0, 0], who=[7, 7]), attacks="skewness").results
+    table = pa.table({"who": [7, 7, 8, 9], "s": ["a", "a", None, None]})
+
+    (result,) = ld.attack(release, table, attacks="skewness").results
 
     assert (result.found, result.success, result.mean_belief) == (2, 1.0, 0.5)
 

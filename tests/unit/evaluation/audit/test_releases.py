@@ -82,9 +82,26 @@ def set_view(records: int, marginal: list[int]) -> SetView:
 
 
 def test_someone_who_knows_the_marginal_learns_more_from_a_set() -> None:
-    view = set_view(records=1, marginal=[3, 1, 0, 0])
+    estimated = set_view(records=1, marginal=[3, 1, 0, 0])
+    counted = replace(estimated, counted=True)
 
-    assert (view.largest.tolist(), view.largest_informed.tolist()) == ([0.5], [0.75])
+    assert (counted.largest.tolist(), counted.largest_informed.tolist()) == ([0.5], [0.75])
+    assert estimated.largest_informed.tolist() == [3.5 / 5]  # with half a record more of each value
+
+
+def test_a_value_that_is_estimated_to_occur_never_makes_nobody_certain() -> None:
+    # All records show the first value, so that the others are estimated at 0.
+    release = set_release(*[[0, 1]] * 3, *[[0, 2]] * 3, *[[0, 3]] * 3)
+    truth = pa.table({"who": range(9), "age": [30] * 9, "level": [1, 1, 2, 1, 1, 1, 1, 1, 1]})
+
+    estimated = ld.audit(release)
+    counted = ld.audit(release, original=truth, person="who")
+
+    shares = [found.attribute_risk["level"].informed for found in (estimated, counted)]
+    assert [one and one.largest_share for one in shares] == [9.5 / 10, 1.0]  # nobody has the third value
+    assert [one and one.records_read_off for one in shares] == [0, 6]
+    said = [any("Frequencies are estimated" in one for one in found.verdict) for found in (estimated, counted)]
+    assert said == [True, False]
 
 
 def test_the_posterior_is_compared_to_the_marginal() -> None:

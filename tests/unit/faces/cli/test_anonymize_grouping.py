@@ -58,7 +58,7 @@ def test_text_shows_the_facts_of_json(run: Run, facts: Facts, bsgi: list[object]
     expected = [
         "600 records, generalized, none left out",
         "age quasi int64 interval of its class",
-        "disease bsgi unique 33.3 % 200 3 3 3",
+        "disease bsgi unique 33.4 % 200 3 3 3",
         found["claims"][0]["statement"],
         *found["notes"],
         *found["not_protected"],

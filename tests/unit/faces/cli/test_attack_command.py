@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import Result
+
+from ldiversity.base.numbers import percent, percent_at_most
 
 Run = Callable[..., Result]
 Facts = Callable[..., dict[str, Any]]
@@ -126,3 +129,19 @@ def test_a_wrong_wish_is_refused_in_a_sentence(run: Run, release: Path, words: l
 
     assert (result.exit_code, result.stdout) == (2, "")
     assert sentence in result.stderr
+
+
+@pytest.mark.parametrize("l", [2, 3, 6])
+def test_a_promise_has_one_figure_in_tables_and_texts(run: Run, tmp_path: Path, l: int) -> None:
+    table, folder = tmp_path / "t.csv", tmp_path / "release"
+    table.write_text("who,disease\n" + "".join(f"{i % 40},{'uvwxyz'[i % 6]}\n" for i in range(600)))
+    words = ["--quasi", "who", "--sensitive", "disease", "--method", "anatomy", "-l", l, "-o", folder]
+    published = run("anonymize", table, *words).stdout
+    found = run("attack", folder, "--original", table, "--attacks", "homogeneity").stdout
+
+    promise = percent_at_most(1 / l)
+    row = next(line for line in found.splitlines() if line.startswith("homogeneity"))
+    assert re.findall(r"[\d.]+ %", row)[-2] == promise
+    assert f"at most {promise}" in " ".join(found.split())
+    assert promise in published
+    assert promise == percent(1 / l) or percent(1 / l) not in published
