@@ -117,7 +117,9 @@ def _read_text(owner: str, path: Path) -> str:
         raise SchemaError(owner, f"file {str(path)!r} is a damaged gzip file") from error
     except OSError as error:
         reason = (error.strerror or "cannot be read").lower()
-        raise ParameterError(owner, f"file {str(path)!r} cannot be opened: {reason}") from error
+        raise ParameterError(owner, f"file {str(path)!r} cannot be opened: {reason}").with_hint(
+            "Check the path; a relative one starts at the current folder, or at that of a policy."
+        ) from error
     if len(data) > MAX_BYTES:
         raise SchemaError(owner, f"file {str(path)!r} must have at most {MAX_BYTES} bytes")
     try:

@@ -145,7 +145,10 @@ def test_what_is_no_table_is_refused(thing: object) -> None:
 
 
 def test_an_unknown_kind_of_frame_is_refused() -> None:
-    with pytest.raises(ParameterError, match="frame_kind must be 'arrow' or a kind that narwhals knows, got 'matrix'"):
+    with pytest.raises(
+        ParameterError,
+        match="frame_kind must be 'arrow', .* narwhals knows, got 'matrix'",
+    ):
         to_native(TABLE, "matrix")
 
 
