@@ -147,7 +147,7 @@ def test_what_is_no_table_is_refused(thing: object) -> None:
 def test_an_unknown_kind_of_frame_is_refused() -> None:
     with pytest.raises(
         ParameterError,
-        match="frame_kind must be 'arrow', .* narwhals knows, got 'matrix'",
+        match=r"frame_kind must be 'arrow', .* narwhals knows, got 'matrix'",
     ):
         to_native(TABLE, "matrix")
 
