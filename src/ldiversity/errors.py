@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar, Self
 
-from ldiversity.sentences import Owner, Parameter, Sentence
+from ldiversity.sentences import Owner, Parameter, Sentence, type_word
 
 __all__ = [
     "BusyError",
@@ -60,7 +60,7 @@ class _Said(Exception):  # noqa: N818 - the base of warnings too
     column
         The column that it is about.
     got
-        What was given instead. Never a cell of the source.
+        What was given instead. Never a cell of the source. A type of Arrow becomes the word for it.
     hint
         The way out, as a separate sentence.
     """
@@ -76,7 +76,7 @@ class _Said(Exception):  # noqa: N818 - the base of warnings too
         *before, self.rule = said
         self.owner = before[0] if before else None
         self.parameter = before[1] if len(before) > 1 else parameter
-        self.column, self.got, self.hint = column, None if got is None else f"{got}", hint
+        self.column, self.got, self.hint = column, None if got is None else _told(got), hint
         self.message = self._sentence()
         super().__init__(self.message)
 
@@ -122,6 +122,10 @@ class _Said(Exception):  # noqa: N818 - the base of warnings too
 
     def __str__(self) -> str:
         return str(self.message) if self.hint is None else f"{self.message}\nHint: {self.hint}"
+
+
+def _told(got: object) -> str:
+    return type_word(got) if type(got).__module__.startswith("pyarrow") else f"{got}"
 
 
 class LDiversityError(_Said):

@@ -22,6 +22,7 @@ __all__ = [
     "Sentence",
     "Setting",
     "say",
+    "type_word",
     "worded",
 ]
 
@@ -231,6 +232,31 @@ def say(template: str, *mentioned: str | Mention | float | None) -> Sentence:
     first, *rest = template.split("{}")
     filled = ("" if part is None else f"{part}" if isinstance(part, int | float) else part for part in mentioned)
     return Sentence(first, *(piece for pair in zip(filled, rest, strict=True) for piece in pair))
+
+
+_TYPE_WORDS: Final = (
+    ("text", ("string", "large_string", "utf8")),
+    ("integer", ("int", "uint")),
+    ("number", ("double", "float", "halffloat", "decimal")),
+    ("boolean", ("bool",)),
+    ("date and time", ("timestamp",)),
+    ("date", ("date",)),
+    ("time of day", ("time",)),
+)
+
+
+def type_word(kind: object) -> str:
+    """The type of a column in the word with which users declare it, instead of Arrow's name; others stay as they are.
+
+    Examples
+    --------
+    >>> type_word("double"), type_word("date32[day]"), type_word("dictionary<values=string, indices=int8, ordered=0>")
+    ('number', 'date', 'text')
+    >>> type_word("list<item: int64>")
+    'list<item: int64>'
+    """
+    name = str(kind).removeprefix("dictionary<values=")
+    return next((word for word, starts in _TYPE_WORDS if name.startswith(starts)), str(kind))
 
 
 def worded(text: str, spell: Callable[[Mention], str]) -> str:

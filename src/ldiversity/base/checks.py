@@ -153,10 +153,14 @@ def did_you_mean(name: object, known: Iterable[str]) -> str | None:
     --------
     >>> did_you_mean("diseases", ["age", "disease"])
     "Did you mean 'disease'?"
+    >>> did_you_mean("alter", ["Alter", "PatAlter"])
+    "Did you mean 'Alter'?"
     """
     import difflib
 
-    close = difflib.get_close_matches(str(name), list(known), n=3)
+    names = list(known)
+    same = [one for one in names if one.casefold() == str(name).casefold()]  # nothing is nearer
+    close = same or difflib.get_close_matches(str(name), names, n=3)
     return f"Did you mean {' or '.join(map(repr, close))}?" if close else None
 
 

@@ -48,6 +48,8 @@ def parse_distance(text: str, base: Path | None = None) -> Distance:
         return DISTANCES[kind].from_text(argument if colon else None, base or Path())
     except ValueError as error:
         if isinstance(error, LDiversityError):
+            if error.owner is not None and error.parameter is None:
+                error.rename("distance")  # whose file it is
             raise
         raise ParameterError(
             "distance", f"it must be written {DISTANCES[kind].form}", got=repr(text), hint=_known_forms()

@@ -16,6 +16,7 @@ from ldiversity.base.checks import name_some
 from ldiversity.base.typed import point_hint
 from ldiversity.base.warned import warn
 from ldiversity.errors import LDiversityWarning, ParameterError
+from ldiversity.sentences import type_word
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import BoolArray
@@ -134,7 +135,8 @@ class Filter:
         kind = column.type
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind)):
             raise ParameterError(
-                "where", f"'starts with' needs a column of texts or integers, but {self.column!r} has type {kind}"
+                "where",
+                f"'starts with' needs a column of texts or integers, but {self.column!r} has type {type_word(kind)}",
             ).with_hint("Use <, >= or between.")
         texts = column.cast(pa.string()) if pa.types.is_integer(kind) else column
         found = pc.starts_with(texts, self.values[0])
@@ -152,7 +154,7 @@ class Filter:
                 continue
         raise ParameterError(
             "where",
-            f"has type {column.type}, which {', '.join(map(repr, self.values))} cannot be read as",
+            f"has type {type_word(column.type)}, which {', '.join(map(repr, self.values))} cannot be read as",
             column=self.column,
         ).with_hint(
             "Write a day as 2020-01-31, an instant as 2020-01-31 08:30:00."

@@ -9,6 +9,7 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
+from ldiversity.base.outputs import check_outside_releases
 from ldiversity.errors import ParameterError, SchemaError, StorageError
 from ldiversity.sentences import Setting, say
 
@@ -80,6 +81,7 @@ def write_cells(
         When the file exists and may not be replaced, or cannot be written.
     """
     target = Path(path)
+    check_outside_releases(owner, target)
     text = "".join(";".join(_quoted(owner, cell) for cell in line) + "\n" for line in lines).encode()
     packed = gzip.compress(text, mtime=0) if target.suffix.lower() == ".gz" else text
     try:
@@ -115,7 +117,9 @@ def _read_text(owner: str, path: Path) -> str:
         raise SchemaError(owner, f"file {str(path)!r} is a damaged gzip file") from error
     except OSError as error:
         reason = (error.strerror or "cannot be read").lower()
-        raise ParameterError(owner, f"file {str(path)!r} cannot be opened: {reason}") from error
+        raise ParameterError(owner, f"file {str(path)!r} cannot be opened: {reason}").with_hint(
+            "Check the path; a relative one starts at the current folder, or at that of a policy."
+        ) from error
     if len(data) > MAX_BYTES:
         raise SchemaError(owner, f"file {str(path)!r} must have at most {MAX_BYTES} bytes")
     try:

@@ -17,12 +17,13 @@ from ldiversity.base.checks import name_all
 from ldiversity.errors import ParameterError
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.methods._coded import CodedTable, SensitiveColumn
+from ldiversity.methods._option_hints import example_of, taken_by
 from ldiversity.methods._part_facts import PartFacts, join_usual_facts
 from ldiversity.methods._parts_route import AlikeParts
 from ldiversity.methods._parts_rule import PartCounts, PartRule
 from ldiversity.models import PrivacyModel
 from ldiversity.schema import Domain
-from ldiversity.sentences import Options, say
+from ldiversity.sentences import Options, Sentence, say
 
 __all__ = ["Grouping", "GroupingMethod", "GroupingRun", "Method", "Partition", "RandomizingMethod"]
 
@@ -119,12 +120,11 @@ class Method(ABC):
         unknown = [name for name in given if name not in known]
         hint = say("Its options are {}.", Options(tuple(known)))
         if unknown:
-            raise ParameterError(
-                cls.name, f"{name_all(unknown, 'is not an option', 'are not options')} of this method", hint=hint
-            )
+            rule = f"{name_all(unknown, 'is not an option', 'are not options')} of this method"
+            raise ParameterError(cls.name, rule, hint=Sentence(hint, taken_by(unknown[0])))
         missing = [name for name in cls.needed() if name not in given]
         if missing:
-            raise ParameterError(cls.name, missing[0], "must be given", hint=hint)
+            raise ParameterError(cls.name, missing[0], "must be given", hint=Sentence(example_of(missing[0]), hint))
         return cls(**given)
 
 

@@ -12,6 +12,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from ldiversity.base.outputs import check_outside_releases
 from ldiversity.errors import LDiversityWarning, ParameterError, StorageError
 
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ def save_figure(figure: Figure, path: str | PathLike[str]) -> Path:
     extension = path.suffix.lower()
     if extension not in _FORMATS:
         raise ParameterError("save_figure", "path", "must end in .png, .svg or .pdf", got=repr(path.suffix))
+    check_outside_releases("save_figure", path)
     if not path.parent.is_dir():
         raise StorageError("save_figure", "the folder of path must exist", hint=f"Make {str(path.parent)!r} first.")
     content = _render(figure, extension)

@@ -15,7 +15,7 @@ from ldiversity.errors import SchemaError
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.methods import CategoryColumn, NumberColumn
 from ldiversity.publish._shapes import CategoryShape, comparable, read_numbers
-from ldiversity.sentences import Parameter, say
+from ldiversity.sentences import Parameter, say, type_word
 
 __all__ = ["CategoryReader", "NumberReader", "PersonReader", "is_number", "published_type"]
 
@@ -45,9 +45,9 @@ def published_type(name: str, kind: pa.DataType) -> pa.DataType:
         return kind
     if pa.types.is_null(kind) or pa.types.is_decimal(kind) or pa.types.is_time(kind) or pa.types.is_string_view(kind):
         return pa.string()
-    raise SchemaError("table", "must hold single values to be published", column=name, got=f"type {kind}").with_hint(
-        "Drop the column, or turn it into text or numbers first."
-    )
+    raise SchemaError(
+        "table", "must hold single values to be published", column=name, got=f"type {type_word(kind)}"
+    ).with_hint("Drop the column, or turn it into text or numbers first.")
 
 
 def is_number(kind: pa.DataType) -> bool:

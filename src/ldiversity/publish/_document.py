@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ConfigDict, Field, ValidationError, create_model
 
+from ldiversity.base.outputs import check_outside_releases
 from ldiversity.base.randomness import Key
 from ldiversity.catalog import OPTIONS
 from ldiversity.errors import ParameterError, StorageError
@@ -157,12 +158,13 @@ def publication_of(described: Mapping[str, Any], folder: Path) -> tuple[Document
 
 def save_publication(publication: Publication, path: Path) -> None:
     """Write a publication to a file; paths below its folder become relative."""
+    check_outside_releases("publication", path, "file")
     if Key.is_in(path):
         raise ParameterError("publication", f"file {str(path)!r} must not be that of a key").with_hint(
             "Choose another name; overwriting a key makes keyed releases impossible to repeat."
         )
     text = write_toml(_described(publication, Path(os.path.abspath(path.parent))))  # noqa: PTH100 - links stay links
-    if path.is_file() and not _is_publication(path):
+    if path.is_file() and not is_publication(path):
         raise ParameterError("publication", f"file {str(path)!r} must be new or a publication's").with_hint(
             "It holds something else, maybe a table: choose another name, or remove it first."
         )
@@ -172,7 +174,7 @@ def save_publication(publication: Publication, path: Path) -> None:
         raise StorageError("publication", f"file {str(path)!r} cannot be written: {error.strerror}") from None
 
 
-def _is_publication(path: Path) -> bool:
+def is_publication(path: Path) -> bool:
     """Whether a file is TOML that names sensitive columns, as every publication does; then it may be replaced."""
     try:
         with path.open("rb") as file:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from ldiversity.errors import ParameterError
-from ldiversity.publish._document import json_schema, publication_of, read_document
+from ldiversity.publish._document import is_publication, json_schema, publication_of, read_document
 from ldiversity.publish._publication import Publication, RunOptions
 
 if TYPE_CHECKING:
@@ -59,6 +59,11 @@ class Policy:
             When it is not TOML, or a key breaks its rule; names the key.
         """
         return cls.from_dict(read_document(path), folder=Path(path).parent)
+
+    @staticmethod
+    def is_in(path: str | os.PathLike[str]) -> bool:
+        """Whether a file looks like a policy, or is empty; nothing else may be replaced by one."""
+        return is_publication(Path(path))
 
     @classmethod
     def from_dict(cls, described: Mapping[str, Any], *, folder: str | os.PathLike[str] = "") -> Policy:

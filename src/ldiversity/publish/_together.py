@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ldiversity.base.numbers import in_bytes
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.publish._alike import check_kept_quasi
 from ldiversity.release import RECORDS
-from ldiversity.sentences import Parameter, Setting, say
+from ldiversity.sentences import Method, Parameter, Setting, say
 
 if TYPE_CHECKING:
     from ldiversity.engines import Engine
@@ -28,6 +28,7 @@ _WHY_NOT: Final = {
     "record_id": _INTERSECTED,
     "stable_order": "Records are grouped in a random order, so no two runs give the same classes.",
     "layout": "The method decides the layout of a grouped release.",
+    "marginals": "Sets are published beside the quasi-identifiers themselves, which need no frequencies.",
     "grid": "A grid is for methods that publish intervals, such as bsgi, mondrian and tp.",
 }
 
@@ -144,6 +145,17 @@ def _refuse_coarse_ids(question: Publication) -> None:
 def misplaced_by(question: Publication, name: str) -> ParameterError:
     chosen = question.grouping or next(iter(question.methods.values()))
     family = "hides values in sets" if question.grouping is None else "groups records"
-    return ParameterError(
-        _OWNER, name, f"must be left out with {chosen.name}, a method that {family}", hint=_WHY_NOT.get(name)
+    hint = _level_instead(question.hierarchies) if name == "hierarchies" else _WHY_NOT.get(name)
+    return ParameterError(_OWNER, name, f"must be left out with {chosen.name}, a method that {family}", hint=hint)
+
+
+def _level_instead(hierarchies: Mapping[str, object]) -> str:
+    """How a column gets coarser without classes: by a level of its own."""
+    column, given = next(iter(hierarchies.items()))
+    kind, _, first = given.partition("/")[0].partition(":") if isinstance(given, str) else ("", "", "")
+    level = f"width:{first}" if kind == "width" and first else "prefix:3"
+    return say(
+        "Publish a column at one coarser level, as in {}, or choose a method that groups records, such as {}.",
+        Setting("levels", (column, level)),
+        Method("Mondrian"),
     )

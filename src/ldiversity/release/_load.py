@@ -31,7 +31,7 @@ from ldiversity.release._read import FolderData
 from ldiversity.release._set_release import SetRelease
 from ldiversity.release._written import is_part
 from ldiversity.schema import Attribute, Domain, Role, Schema
-from ldiversity.tables import PandasFrame, PolarsFrame, domain_array
+from ldiversity.tables import PandasFrame, PolarsFrame, check_frame_kind, domain_array
 
 __all__ = ["checksum_of", "load_release"]
 
@@ -61,6 +61,8 @@ def load_release(folder: str | os.PathLike[str], *, frame: str = "arrow") -> Rel
     frame
         Which kind of data frame to hand out: ``"arrow"``, ``"pandas"`` or ``"polars"``.
     """
+    if frame != "arrow":
+        check_frame_kind(frame, "load_release", "frame")
     path = Path(folder)
     for _ in range(_TRIES):
         seen = identity_of(path)

@@ -14,7 +14,7 @@ from ldiversity.errors import SchemaError
 from ldiversity.release._cells import numbers_in
 from ldiversity.release._forms import Form
 from ldiversity.schema import MISSING_LABEL
-from ldiversity.sentences import Setting, say
+from ldiversity.sentences import Setting, say, type_word
 from ldiversity.tables import to_values, value_type
 
 __all__ = ["places_of"]
@@ -80,7 +80,7 @@ def _place_numbers(name: str, form: Form, values: pa.Array, kind: pa.DataType) -
         numbers: NDArray[Any] = numbers_in(values.cast(kind))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise SchemaError(
-            "original", f"must hold what the release was made from, {kind}", column=name, got=values.type
+            "original", f"must hold what the release was made from, {type_word(kind)}", column=name, got=values.type
         ).with_hint(say("Declare its type, for example {}.", Setting("types", ("age", "integer")))) from None
     if numbers.dtype.kind == "f":  # the ends of nodes may be beyond what shorter floats hold
         numbers = numbers.astype(np.float64)

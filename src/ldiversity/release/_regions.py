@@ -21,7 +21,7 @@ from ldiversity.release._forms import Form
 from ldiversity.release._grid import grid_of
 from ldiversity.release._reached import places_of
 from ldiversity.schema import MISSING_LABEL, Attribute
-from ldiversity.sentences import Setting, say
+from ldiversity.sentences import Setting, say, type_word
 
 __all__ = ["Intervals", "Lists", "Region", "label_array", "number_array", "to_numbers", "whole_array"]
 
@@ -240,7 +240,10 @@ class Region:
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             # The cause is left out on purpose: Arrow quotes the cell.
             raise SchemaError(
-                "original", f"must hold what the release was made from, {self.kind}", column=self.name, got=cells.type
+                "original",
+                f"must hold what the release was made from, {type_word(self.kind)}",
+                column=self.name,
+                got=cells.type,
             ).with_hint(say("Declare its type, for example {}.", Setting("types", ("age", "integer")))) from None
 
 

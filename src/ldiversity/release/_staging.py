@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ldiversity.base.ending import heed_request_to_end, orderly_end, remove_folder
 from ldiversity.base.memory import lacks_memory, not_enough_memory
+from ldiversity.base.outputs import check_outside_releases
 from ldiversity.errors import LDiversityError, ParameterError, ReleaseFormatError, StorageError
 from ldiversity.release._exchange import exchange
 from ldiversity.release._leftovers import held, new_private_folder, put_back_retired, remove_leftovers, retired_name
@@ -27,6 +28,7 @@ def staging_folder(target: Path, *, overwrite: bool) -> Iterator[Path]:
     """
     try:
         target = _resolved(target)
+        check_outside_releases("output", target, "folder")
         put_back_retired(target)
         if target.exists():
             _check_replaceable(target, overwrite=overwrite)
@@ -63,13 +65,20 @@ def _resolved(target: Path) -> Path:
 
 def _check_replaceable(target: Path, *, overwrite: bool) -> None:
     """Refuse a target that exists, unless it may be overwritten and holds a release and nothing else."""
+    if not target.is_dir():
+        raise ParameterError("output", f"{str(target)!r} must be a folder, but is a file").with_hint(
+            "Choose another name for the folder."
+        )
+    replaceable = _is_release_alone(target)
     if not overwrite:
+        # What could not be overwritten anyway is not to be tried.
+        ways = say("Choose another folder, or use {}.", Setting("overwrite", True))
         raise ParameterError(
             "output",
             f"folder {str(target)!r} must not exist yet",
-            hint=say("Choose another folder, or use {}.", Setting("overwrite", True)),
+            hint=ways if replaceable else "Choose another folder.",
         )
-    if not _is_release_alone(target):
+    if not replaceable:
         raise ParameterError(
             "output", f"{str(target)!r} must be a release, and hold nothing else, to be overwritten"
         ).with_hint("Choose another folder.")

@@ -10,7 +10,7 @@ from ldiversity.tables._excel import ExcelSource
 from ldiversity.tables._files import FILE_ENDINGS
 from ldiversity.tables._fit import COUNT, count_values, fit_coder, sensitive_type
 from ldiversity.tables._frame_kinds import Frame_co, PandasFrame, PolarsFrame, PolarsTable
-from ldiversity.tables._frames import to_native
+from ldiversity.tables._frames import check_frame_kind, to_native
 from ldiversity.tables._guard import guarded
 from ldiversity.tables._ipc import IpcSource
 from ldiversity.tables._jsonl import JsonLinesSource
@@ -84,6 +84,7 @@ __all__ = [
     "Tally",
     "as_read_options",
     "as_sensitive",
+    "check_frame_kind",
     "check_names",
     "check_roles",
     "column_types",

@@ -12,7 +12,7 @@ from ldiversity.base.arrays import CodeArray
 from ldiversity.base.numbers import counted
 from ldiversity.errors import SchemaError
 from ldiversity.schema import Domain
-from ldiversity.sentences import Setting, say
+from ldiversity.sentences import Setting, say, type_word
 from ldiversity.tables._bins import Bins
 from ldiversity.tables._values import OUTSIDE, code_lookup, distinct_cells, domain_array, value_type
 
@@ -86,9 +86,9 @@ class Coder:
         return codes
 
     def _other_type(self, kind: pa.DataType) -> SchemaError:
-        return SchemaError("table", f"must hold values of the type {self.type}", column=self.name, got=kind).with_hint(
-            "Code the same column that the coder was fitted to."
-        )
+        return SchemaError(
+            "table", f"must hold values of the type {type_word(self.type)}", column=self.name, got=kind
+        ).with_hint("Code the same column that the coder was fitted to.")
 
     @cached_property
     def _values(self) -> pa.Array:

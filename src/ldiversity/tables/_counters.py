@@ -36,7 +36,7 @@ class BinCounter(ABC):
         if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
             raise SchemaError(self.owner, "must hold numbers to be binned", column=self.column, got=kind).with_hint(
                 say(
-                    "If it holds numbers, with a point in fractions, declare {}; else leave the bins out.",
+                    "If it holds numbers, declare {}, which counts the rows that hold none; else leave the bins out.",
                     Setting("types", (self.column, "number")),
                 )
                 if pa.types.is_string(kind) or pa.types.is_large_string(kind)

@@ -19,6 +19,7 @@ from ldiversity.sentences import Sentence
 from ldiversity.tables._csv_head import find_head, skip_hint, title_lines, without_lines
 from ldiversity.tables._csv_types import FALSE_WORDS, TRUE_WORDS, TypeGuess
 from ldiversity.tables._encodings import misfit, text_stream
+from ldiversity.tables._headless import check_names_are_names
 from ldiversity.tables._held_rows import HeldRows
 from ldiversity.tables._opened import OpenedFile
 from ldiversity.tables._read_options import USUAL_READING, ReadOptions
@@ -85,6 +86,7 @@ class CsvSource(Source):
             )
         found = find_head(text, delimiter)
         self._titles = title_lines(whole)
+        check_names_are_names(self._path.name, text, found.delimiter)
         try:
             checked = check_header(self._path.name, found.names)
         except SchemaError as error:

@@ -15,7 +15,7 @@ from ldiversity.base.arrays import Scalar
 from ldiversity.base.checks import name_some
 from ldiversity.errors import SchemaError
 from ldiversity.schema import Domain
-from ldiversity.sentences import Setting, say
+from ldiversity.sentences import Setting, say, type_word
 
 __all__ = ["match_declared"]
 
@@ -42,7 +42,7 @@ def match_declared(owner: str, column: str, values: Sequence[object], kind: pa.D
     if unfit:
         raise SchemaError(
             owner,
-            f"the declared domain of column {column!r} must hold values of the column's type {kind}",
+            f"the declared domain of column {column!r} must hold values of the column's type, {type_word(kind)}",
             got=name_some(unfit),
         ).with_hint(say("Correct the values, or open the table with {}.", Setting("types", (column, "text"))))
     numbers = pa.types.is_integer(kind) or pa.types.is_floating(kind)

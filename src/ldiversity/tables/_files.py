@@ -37,10 +37,6 @@ def open_file(path: Path, types: Mapping[str, str] | None, read: ReadOptions, *,
             "Put its files together into one, so that no row of a person is left out; or, if they are Parquet files, "
             "publish or audit the folder with engine='spark' (--engine spark)."
         )
-    if opener is None:
-        raise ParameterError("open_source", f"{path.name!r} must end in a known way", got=repr(path.suffix)).with_hint(
-            f"Known endings are {', '.join(FILE_ENDINGS)}."
-        )
     try:
         with path.open("rb"):
             pass
@@ -50,6 +46,10 @@ def open_file(path: Path, types: Mapping[str, str] | None, read: ReadOptions, *,
         ) from None
     except OSError as error:
         raise ParameterError("open_source", f"file {str(path)!r} cannot be read ({error.strerror})") from None
+    if opener is None:
+        raise ParameterError("open_source", f"{path.name!r} must end in a known way", got=repr(path.suffix)).with_hint(
+            f"Known endings are {', '.join(FILE_ENDINGS)}: rename the file if it is one of these."
+        )
     understood = understood_by(path)
     read.refuse_others(path.name, f"files that end in {ending}", understood | FORMS)
     with guarded(

@@ -129,7 +129,7 @@ def to_native(table: pa.Table, frame_kind: str, *, dtypes: Mapping[str, str] | N
     """
     if frame_kind == "arrow":
         return table
-    _check_kind(frame_kind)
+    check_frame_kind(frame_kind)
     try:
         _check_zones(table, frame_kind)
         if frame_kind == "pandas":
@@ -142,7 +142,8 @@ def to_native(table: pa.Table, frame_kind: str, *, dtypes: Mapping[str, str] | N
         ).with_hint(f"Run: pip install {frame_kind}") from None
 
 
-def _check_kind(frame_kind: str) -> None:
+def check_frame_kind(frame_kind: str, owner: str = "to_native", parameter: str = "frame_kind") -> None:
+    """Refuse a kind of data frame that nobody knows."""
     import narwhals as nw
 
     try:
@@ -151,7 +152,10 @@ def _check_kind(frame_kind: str) -> None:
         supported = False
     if not supported:
         raise ParameterError(
-            "to_native", "frame_kind", "must be 'arrow' or a kind that narwhals knows", got=repr(frame_kind)
+            owner,
+            parameter,
+            "must be 'arrow', 'pandas', 'polars' or another kind that narwhals knows",
+            got=repr(frame_kind),
         )
 
 

@@ -16,6 +16,7 @@ import pyarrow.json as pajson
 from ldiversity.base.memory import lacks_memory, not_enough_memory
 from ldiversity.base.progress import reading
 from ldiversity.errors import SchemaError
+from ldiversity.sentences import type_word
 from ldiversity.tables._encodings import misfit, text_stream
 from ldiversity.tables._opened import OpenedFile
 from ldiversity.tables._read_options import USUAL_READING, ReadOptions
@@ -124,7 +125,9 @@ class JsonLinesSource(Source):
         reason, row = (match[1], before + int(match[2]) + 1) if match else ("unreadable", before + 1)
         changed = re.fullmatch(r"Column\((.*)\) changed from (.*) to (.*)", reason)
         if changed and changed[1]:
-            return self._mixed(changed[1].strip("/"), f"{changed[3]} after {changed[2]} in row {row}")
+            return self._mixed(
+                changed[1].strip("/"), f"{type_word(changed[3])} after {type_word(changed[2])} in row {row}"
+            )
         return SchemaError(
             self.name, "every line must be one JSON object with distinct keys", got=f"something else in row {row}"
         ).with_hint("Write one object per line, without commas between the lines.")
@@ -140,7 +143,7 @@ class JsonLinesSource(Source):
                 [pa.schema([(name, earlier)]), pa.schema([(name, later)])], promote_options="permissive"
             ).types[0]
         except pa.ArrowException:
-            raise self._mixed(name, f"{later} after {earlier}") from None
+            raise self._mixed(name, f"{type_word(later)} after {type_word(earlier)}") from None
 
     def _refuse_wide(self, name: str, column: pa.ChunkedArray, block: bytes) -> None:
         if not pa.types.is_floating(column.type):

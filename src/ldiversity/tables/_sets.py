@@ -12,6 +12,7 @@ from ldiversity.base.arrays import CodeArray, SetArray, all_ascend
 from ldiversity.base.numbers import counted
 from ldiversity.errors import SchemaError
 from ldiversity.schema import Domain
+from ldiversity.sentences import type_word
 from ldiversity.tables._values import OUTSIDE, code_lookup, distinct_cells, domain_array, value_type
 
 __all__ = ["decode_entries", "decode_sets", "encode_sets", "encode_values"]
@@ -163,7 +164,7 @@ def _ascending(codes: SetArray) -> SetArray:
 
 
 def _other_type(expected: pa.DataType, got: pa.DataType) -> SchemaError:
-    return SchemaError("sets", f"members must have the type {expected} of the domain", got=got).with_hint(
+    return SchemaError("sets", f"members must have the type {type_word(expected)} of the domain", got=got).with_hint(
         "The table and the domain do not belong together."
     )
 

@@ -15,11 +15,13 @@ import pyarrow.compute as pc
 
 from ldiversity.base.checks import check_integer, did_you_mean, name_some
 from ldiversity.base.memory import lacks_memory, not_enough_memory
+from ldiversity.base.numbers import counted
 from ldiversity.base.progress import reading
 from ldiversity.errors import LDiversityError, SchemaError
 from ldiversity.schema import Dtype
-from ldiversity.sentences import Setting, say
+from ldiversity.sentences import Setting, say, type_word
 from ldiversity.tables._guard import guarded
+from ldiversity.tables._misfits import count_misfits
 from ldiversity.tables._opened import OpenedFile
 from ldiversity.tables._order import category_order
 from ldiversity.tables._rechunk import rechunk
@@ -245,10 +247,24 @@ class Source(ABC):
     def _misfit(self, name: str) -> SchemaError:
         target = self.columns[name]
         written = None if self.forms is not None and self.forms.cover(target) else _WRITTEN.get(str(target))
-        return SchemaError(
-            self.name, f"must hold values that can be read as {target}", column=name, got="others"
-        ).with_hint(say("{}Leave its type out, or declare {}.", written, Setting("types", (name, "text"))))
+        rows = self._count_misfits(name, target)
+        rule = f"must hold values that can be read as {type_word(target)}"
+        got = "others" if rows is None else f"others in {counted(rows, 'row')}"
+        way = "{}Correct these cells or make them empty; {} keeps the column as it is."
+        return SchemaError(self.name, rule, column=name, got=got).with_hint(
+            say(way, written, Setting("types", (name, "text")))
+        )
 
+    def _count_misfits(self, name: str, target: pa.DataType) -> int | None:
+        """In how many rows a cell cannot be read as a value of a type; None when the table cannot be read again."""
+        try:
+            batches = self._read([name], _COUNTED_ROWS, frozenset())
+            return sum(count_misfits(batch.column(name), target, self.forms) for batch in batches)
+        except Exception:  # noqa: BLE001 - the error that is being told matters more
+            return None
+
+
+_COUNTED_ROWS: Final = 65_536
 
 _WRITTEN: Final = {
     "double": say(

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ldiversity.schema import Role
+from ldiversity.sentences import type_word
 from ldiversity.tables._roles import suggest_role
 from ldiversity.tables._source import DEFAULT_CHUNK_ROWS, Source
 from ldiversity.tables._values import Tally, value_type
@@ -135,5 +136,5 @@ def _nested(name: str, kind: pa.DataType, tally: Tally) -> ColumnSummary:
         n_distinct=None,
         capped=False,
         role=None,
-        reason=f"values of type {kind} can only be dropped",
+        reason=f"values of type {type_word(kind)} can only be dropped",
     )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray, Scalar
 from ldiversity.schema import Domain
+from ldiversity.sentences import type_word
 from ldiversity.tables._guard import guarded
 
 __all__ = [
@@ -139,7 +140,7 @@ def domain_array(domain: Domain, target: pa.DataType | None = None) -> pa.Array:
         "Domain",
         "values",
         "must all be of one type and fit it",
-        got=f"others for {kind}",
+        got=f"others for {type_word(kind)}",
         hint="Use texts only, booleans only, or numbers of at most 64 bits only.",
     ):
         return pa.array(domain.values, kind)

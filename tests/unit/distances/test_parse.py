@@ -68,7 +68,9 @@ def test_without_base_a_path_starts_from_the_working_directory(tmp_path: Path, m
 
 @pytest.mark.parametrize("kind", ["tree", "semilattice", "matrix"])
 def test_a_missing_file_is_one_sentence(tmp_path: Path, kind: str) -> None:
-    with pytest.raises(ParameterError, match=r"file '.*none.csv' cannot be opened: no such file or directory\.$"):
+    with pytest.raises(
+        ParameterError, match=r"^distance: file '.*none.csv' cannot be opened: no such file or directory\.\nHint: Check"
+    ):
         parse_distance(f"{kind}:none.csv", tmp_path)
 
 

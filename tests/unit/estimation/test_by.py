@@ -115,7 +115,7 @@ def test_a_column_without_numbers_is_one_cell_of_missing_values() -> None:
 
 
 def test_texts_have_no_bins() -> None:
-    with pytest.raises(SchemaError, match="bins: column 'x' must hold numbers, got string"):
+    with pytest.raises(SchemaError, match="bins: column 'x' must hold numbers, got text"):
         bins("x", width=10).encode(pa.chunked_array([["a"]]))
 
 

@@ -108,7 +108,7 @@ def test_booleans_are_read_from_words() -> None:
 
 
 def test_a_value_of_another_type_is_refused_in_one_sentence() -> None:
-    with pytest.raises(ParameterError, match="column 'x' has type int64, which 'old' cannot be read as"):
+    with pytest.raises(ParameterError, match="column 'x' has type integer, which 'old' cannot be read as"):
         matches("x = old", [1, 2])
 
 

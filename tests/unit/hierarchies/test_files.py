@@ -92,7 +92,9 @@ def test_an_empty_label_between_others_is_refused_with_its_line(tmp_path: Path) 
 
 
 def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match=r"^Hierarchy: file '.*none.csv' cannot be opened: no such file[^.]*\.$"):
+    with pytest.raises(
+        ParameterError, match=r"^Hierarchy: file '.*none.csv' cannot be opened: no such file[^.]*\.\nHint: Check"
+    ):
         Hierarchy.read(tmp_path / "none.csv")
 
 

@@ -283,12 +283,12 @@ def test_only_missing_numbers_are_one_category() -> None:
 
 
 def test_texts_cannot_be_binned() -> None:
-    with pytest.raises(SchemaError, match="column 's' must hold numbers to be binned, got string"):
+    with pytest.raises(SchemaError, match="column 's' must hold numbers to be binned, got text"):
         fit(pa.array(["a"]), width=10)
 
 
 def test_texts_cannot_be_assigned() -> None:
-    with pytest.raises(SchemaError, match="column must hold numbers, got string"):
+    with pytest.raises(SchemaError, match="column must hold numbers, got text"):
         Bins.assign(pa.array(["a"]), (0, 1))
 
 

@@ -88,7 +88,7 @@ def test_declared_types_are_cast() -> None:
 def test_a_cast_that_fails_shows_no_cell() -> None:
     source: Source = open_source(pa.table({"a": ["SECRET"]}), types={"a": "integer"})
 
-    with pytest.raises(SchemaError, match="column 'a' must hold values that can be read as int64") as caught:
+    with pytest.raises(SchemaError, match="column 'a' must hold values that can be read as integer") as caught:
         list(source.batches())
 
     assert "SECRET" not in str(caught.value)
@@ -145,7 +145,10 @@ def test_what_is_no_table_is_refused(thing: object) -> None:
 
 
 def test_an_unknown_kind_of_frame_is_refused() -> None:
-    with pytest.raises(ParameterError, match="frame_kind must be 'arrow' or a kind that narwhals knows, got 'matrix'"):
+    with pytest.raises(
+        ParameterError,
+        match=r"frame_kind must be 'arrow', .* narwhals knows, got 'matrix'",
+    ):
         to_native(TABLE, "matrix")
 
 

@@ -173,7 +173,7 @@ def test_a_decimal_comma_makes_the_point_no_decimal_mark(tmp_path: Path) -> None
     source = open_source(path, read={"decimal": ","})
 
     assert source.columns == {"a": pa.float64(), "b": pa.string(), "c": pa.int64(), "d": pa.string()}
-    with pytest.raises(SchemaError, match="'b' must hold values that can be read as double"):
+    with pytest.raises(SchemaError, match="'b' must hold values that can be read as number"):
         open_source(path, read={"decimal": ","}, types={"b": "number"})
 
 

@@ -142,8 +142,8 @@ BAD_SETS = {
     ),
     "missing set": (pa.array([["cold"], None]), "every row must have a set, got 1 row without"),
     "a member twice": (pa.array([["flu", "flu"], ["cold", "flu"]]), "must be distinct, got 1 sets"),
-    "no lists": (pa.array(["cold"]), "the column must hold lists, got string"),
-    "another type": (pa.array([[[1]]]), "members must have the type string of the domain, got"),
+    "no lists": (pa.array(["cold"]), "the column must hold lists, got text"),
+    "another type": (pa.array([[[1]]]), "members must have the type text of the domain, got"),
 }
 
 
@@ -156,7 +156,7 @@ def test_bad_sets_are_refused_in_one_sentence(column: pa.Array, sentence: str) -
 
 
 def test_texts_are_no_members_of_a_domain_of_numbers() -> None:
-    with pytest.raises(SchemaError, match="members must have the type int64 of the domain, got string") as caught:
+    with pytest.raises(SchemaError, match="members must have the type integer of the domain, got text") as caught:
         encode_sets(pa.array([["SECRET"]]), DOMAINS["integers"])
 
     assert "SECRET" not in str(caught.value)

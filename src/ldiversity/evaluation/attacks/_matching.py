@@ -18,7 +18,7 @@ from ldiversity.evaluation.attacks._base import Beliefs, Targets
 from ldiversity.methods import number_combinations
 from ldiversity.release import Release
 from ldiversity.schema import Role
-from ldiversity.sentences import Parameter, Setting, say
+from ldiversity.sentences import Parameter, Setting, say, type_word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -249,5 +249,5 @@ def as_type(column: pa.ChunkedArray, kind: pa.DataType, name: str) -> pa.Chunked
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         # Without the cause, because Arrow quotes the cell.
         raise SchemaError(
-            "original", f"must hold what the release publishes, {kind}", column=name, got=column.type
+            "original", f"must hold what the release publishes, {type_word(kind)}", column=name, got=column.type
         ).with_hint(say("Declare its type, for example {}.", Setting("types", ("zip", "text")))) from None

@@ -15,7 +15,7 @@ from ldiversity.evaluation.audit._classes import CountedTable
 from ldiversity.evaluation.audit._inside import count_inside, find_inside
 from ldiversity.evaluation.audit._numbering import number_rows, plain_cells
 from ldiversity.release import Membership, Release, membership
-from ldiversity.sentences import Setting, say
+from ldiversity.sentences import Setting, say, type_word
 from ldiversity.tables import Source, open_source, value_type
 
 __all__ = ["as_published", "cells_as_typed", "pairs_alike", "people_like"]
@@ -97,7 +97,7 @@ def _as_type(owner: str, column: pa.ChunkedArray, kind: pa.DataType, name: str) 
             return column.cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         pass  # without the cause, because Arrow quotes the cell
-    raise SchemaError(owner, f"must have the type {kind}", column=name, got=column.type).with_hint(
+    raise SchemaError(owner, f"must have the type {type_word(kind)}", column=name, got=column.type).with_hint(
         say("Declare the types of both tables, for example {}.", Setting("types", ("zip", "text")))
     )
 

@@ -54,7 +54,7 @@ def count_people_of(seen: AttackerView, release: Release, original: Source, pers
         sizes += _fewest(pairs // len(first), own, seen.sizes)
     if not sizes.all():
         raise SchemaError(
-            "original", "must be the table that the release was made from, but records of it fit no row"
+            "audit", "original", "must be the table that the release was made from, but records of it fit no row"
         ).with_hint("Name the table as it was when it was published, with the same types of columns.")
     if release.person and seen.largest is not None:
         sizes = np.maximum(sizes, seen.largest)

@@ -18,6 +18,7 @@ from ldiversity.errors import ParameterError
 from ldiversity.estimation import BinnedColumn, PlainColumn, true_cells
 from ldiversity.release import Release, check_release, check_values, parse_type
 from ldiversity.schema import Domain
+from ldiversity.sentences import type_word
 from ldiversity.tables import Coder, guarded, open_source
 
 if TYPE_CHECKING:
@@ -196,14 +197,14 @@ def as_type(name: str, cells: pa.Array, kind: pa.DataType, *, safe: bool = True)
     --------
     >>> as_type("age", pa.array(["41", "a secret"]), pa.int64())
     Traceback (most recent call last):
-    ldiversity.errors.SchemaError: original: column 'age' must hold what the release shows, int64, got string.
+    ldiversity.errors.SchemaError: original: column 'age' must hold what the release shows, integer, got text.
     Hint: Give the table that the release was made from.
     """
     if cells.type == kind:
         return cells
     with guarded(
         "original",
-        f"must hold what the release shows, {kind}",
+        f"must hold what the release shows, {type_word(kind)}",
         column=name,
         got=cells.type,
         hint="Give the table that the release was made from.",

@@ -13,7 +13,8 @@ from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._holder import column_options, counted_person_option
 from ldiversity.faces.cli._input import advised_words, opened_table, read_as_option
 from ldiversity.faces.cli._machine import chosen_engine, closing_engine, engine_options, location, memory_option
-from ldiversity.faces.cli._paths import READ, TABLE, WRITTEN
+from ldiversity.faces.cli._outputs import overwrite_option
+from ldiversity.faces.cli._paths import PAGE, READ, TABLE
 from ldiversity.faces.cli._recognition import recognition_choices, recognition_options
 from ldiversity.faces.cli._sample import sample_options
 from ldiversity.faces.cli._show import Page, json_option, show
@@ -62,7 +63,8 @@ EXIT_FAILED: Final = 1
 @sample_options
 @memory_option
 @engine_options
-@click.option("--html", type=WRITTEN, help="Also write the audit as a page.")
+@click.option("--html", type=PAGE, help="Also write the audit as a page.")
+@overwrite_option
 @json_option
 @click.pass_context
 def command(

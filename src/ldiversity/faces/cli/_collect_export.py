@@ -15,7 +15,7 @@ from ldiversity.collection.results import ExportedRelease
 from ldiversity.errors import ParameterError
 from ldiversity.faces.cli._collect_files import SurveyFiles, database_option, opened_store, survey_argument
 from ldiversity.faces.cli._command import Command
-from ldiversity.faces.cli._paths import FOLDER
+from ldiversity.faces.cli._paths import WRITTEN
 from ldiversity.faces.cli._show import Page, json_option, show
 
 __all__ = ["Exported", "command"]
@@ -40,7 +40,7 @@ class Exported(Answer, schema="collect-exported", version=1):
 
 @click.command("export", cls=Command, short_help="Write the reports as a release.")
 @survey_argument
-@click.option("-o", "--output", type=FOLDER, required=True, help="The folder to write.")
+@click.option("-o", "--output", type=WRITTEN, required=True, help="The folder to write.")
 @click.option("--format", "data_format", type=click.Choice(["parquet", "csv"]), default="parquet", show_default=True)
 @click.option("--overwrite", is_flag=True, help="Replace a release that is there.")
 @click.option("--while-open", is_flag=True, help="Also of a survey that is not closed yet.")

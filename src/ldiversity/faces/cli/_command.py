@@ -8,13 +8,14 @@ from typing import Any
 
 import click
 
+from ldiversity.faces.cli._outputs import check_outputs, written
 from ldiversity.faces.cli._words import mark_command
 
-__all__ = ["Command", "written"]
+__all__ = ["Command"]
 
 
 class Command(click.Command):
-    """A command that refuses to choose between two values of one option.
+    """A command that refuses to choose between two values of one option, and to write where something would be lost.
 
     An option that takes one value would silently keep the last. Options that are meant to be repeated say so
     (``multiple=True``), and a flag that has no opposite says the same thing twice.
@@ -40,18 +41,9 @@ class Command(click.Command):
                     "count: leave the others out.",
                     ctx,
                 )
-        return super().parse_args(ctx, args)
-
-
-def written(parameter: click.Parameter) -> str:
-    """A parameter as users write it.
-
-    Examples
-    --------
-    >>> written(click.Option(["-o", "--output"])), written(click.Argument(["table"]))
-    ('--output', 'TABLE')
-    """
-    return str(parameter.name).upper() if isinstance(parameter, click.Argument) else max(parameter.opts, key=len)
+        rest = super().parse_args(ctx, args)
+        check_outputs(ctx, self.get_params(ctx))
+        return rest
 
 
 def _could_disagree(parameter: click.Parameter) -> bool:

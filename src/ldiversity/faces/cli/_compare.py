@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +16,8 @@ from ldiversity.faces.cli._findings import finding_in_words
 from ldiversity.faces.cli._holder import column_options, confirm_option, grouping_options
 from ldiversity.faces.cli._input import advised_words, opened_table, read_as_option
 from ldiversity.faces.cli._method import METHOD_OPTIONS, MethodCommand, given_options
-from ldiversity.faces.cli._paths import TABLE, WRITTEN
+from ldiversity.faces.cli._outputs import overwrite_option
+from ldiversity.faces.cli._paths import PICTURE, TABLE, WRITTEN, Output
 from ldiversity.faces.cli._progress import progress_bar
 from ldiversity.faces.cli._recognition import recognition_choices, recognition_options
 from ldiversity.faces.cli._show import Page, json_option, show
@@ -42,7 +42,6 @@ EXIT_NOTHING: Final = 1
 """Nothing can be recommended."""
 
 _MOST_LEVELS: Final = 200
-_PICTURES: Final = (".png", ".svg", ".pdf")
 _EXPOSURE: Final = (
     "k: the smallest class of equal quasi-identifiers. found at worst: how surely someone finds a person's record, and "
     "how many records are found more surely than the limit. worst belief: the likeliest value of anybody. times "
@@ -55,6 +54,14 @@ def _method_options(command: Decorated) -> Decorated:
     for made in reversed(_SHARED.values()):
         command = made(command)
     return command
+
+
+def _no_policy(file: Path, _: Mapping[str, Any]) -> str | None:
+    from ldiversity.publish import Policy
+
+    if Policy.is_in(file):
+        return None
+    return f"must be new or a policy, but {str(file)!r} holds something else. Choose another name, or remove it first."
 
 
 @click.command("compare", cls=MethodCommand, short_help="Which method to publish with.")
@@ -94,8 +101,13 @@ def _method_options(command: Decorated) -> Decorated:
     "figures are not those of the whole table.",
 )
 @click.option("--folder", type=WRITTEN, help="Keep finished runs here, so that they are not repeated.")
-@click.option("--plot", type=WRITTEN, help="Also write the map: .png, .svg or .pdf.")
-@click.option("--save", type=WRITTEN, help="Also write what is recommended as a policy, for anonymize --policy.")
+@click.option("--plot", type=PICTURE, help="Also write the map: .png, .svg or .pdf.")
+@click.option(
+    "--save",
+    type=Output(".toml", keeps=_no_policy),
+    help="Also write what is recommended as a policy, for anonymize --policy.",
+)
+@overwrite_option
 @click.option("--seed", type=click.IntRange(min=0), help="Makes the figures repeatable; no release is kept.")
 @json_option
 def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> None:  # noqa: ANN401 - options by name
@@ -112,8 +124,6 @@ def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> N
     import ldiversity as ld
     from ldiversity.publish import TypedColumns, typed_columns
 
-    if plot is not None:
-        _check_plot(plot)
     diversities = _diversities(given["diversities"])
     names = split_names(given["methods"], "methods") or None
     options = _options(given, names)
@@ -156,19 +166,6 @@ def command(table: Path, plot: Path | None, *, as_json: bool, **given: Any) -> N
     show(answer, _render, as_json=as_json)
     if found.choice.run is None:
         click.get_current_context().exit(EXIT_NOTHING)
-
-
-def _check_plot(plot: Path) -> None:
-    """Refuse a place where no picture can be written, before anything is run."""
-    if plot.suffix.lower() not in _PICTURES:
-        raise click.UsageError(f"--plot must end in {', '.join(_PICTURES[:-1])} or {_PICTURES[-1]}, got {str(plot)!r}.")
-    try:
-        with tempfile.TemporaryFile(dir=plot.parent):
-            fits = not plot.is_dir()
-    except OSError:
-        fits = False
-    if not fits:
-        raise click.UsageError(f"--plot must be a file in a folder that can be written, got {str(plot)!r}.")
 
 
 def _options(given: Mapping[str, Any], methods: Sequence[str] | None) -> dict[str, Any]:

@@ -118,7 +118,7 @@ def command(folder: Path, *, as_json: bool) -> None:
         [*common, "-d", 2, "--distance", f"tree:{tree}", "-o", semantic],
         ["estimate", added, "--by", f"sex,age:{_BANDS}", "--plot", picture],
     ]
-    lines = [_run(words, overwrite=words[0] == "anonymize") for words in commands]
+    lines = [_run(words) for words in commands]
     answer = Demo(
         folder=str(folder),
         commands=tuple(lines),
@@ -139,14 +139,14 @@ def _claim_folder(folder: Path) -> None:
     mark.touch()
 
 
-def _run(words: list[object], *, overwrite: bool) -> str:
+def _run(words: list[object]) -> str:
     """Run a command as if it had been typed, and return the line."""
     from ldiversity.faces.cli._main import cli
 
     line = shell_line("ldiversity", *words)
     click.echo(f"$ {line}", err=True)
     with redirect_stdout(io.StringIO()):
-        code = cli.main([*map(str, words), *(["--overwrite"] if overwrite else [])], standalone_mode=False)
+        code = cli.main([*map(str, words), "--overwrite"], standalone_mode=False)
     if code:  # what went wrong was said already
         click.get_current_context().exit(code)
     return line

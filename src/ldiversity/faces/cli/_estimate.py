@@ -14,7 +14,8 @@ from ldiversity.base.typed import split_names
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._csv import write_csv
 from ldiversity.faces.cli._machine import chosen_engine, closing_engine, engine_options, memory_option
-from ldiversity.faces.cli._paths import READ, WRITTEN
+from ldiversity.faces.cli._outputs import overwrite_option
+from ldiversity.faces.cli._paths import PICTURE, READ, Output
 from ldiversity.faces.cli._sample import sample_options
 from ldiversity.faces.cli._show import Page, json_option, show
 
@@ -72,8 +73,9 @@ __all__ = ["command"]
 @sample_options
 @memory_option
 @engine_options
-@click.option("--csv", "csv_file", type=WRITTEN, help="Also write the estimates as CSV.")
-@click.option("--plot", type=WRITTEN, help="Also draw them: a .png, .svg or .pdf file.")
+@click.option("--csv", "csv_file", type=Output(".csv"), help="Also write the estimates as CSV.")
+@click.option("--plot", type=PICTURE, help="Also draw them: a .png, .svg or .pdf file.")
+@overwrite_option
 @json_option
 def command(
     release: Path,

@@ -14,7 +14,8 @@ from ldiversity.base.typed import join_assignment
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._holder import reading_options
 from ldiversity.faces.cli._input import opened_table, read_as_option
-from ldiversity.faces.cli._paths import READ, TABLE, WRITTEN
+from ldiversity.faces.cli._outputs import overwrite_option
+from ldiversity.faces.cli._paths import READ, TABLE, Output
 from ldiversity.faces.cli._show import Page, json_option, show
 from ldiversity.faces.cli._text import shell_line
 
@@ -69,8 +70,8 @@ class LookedAt(Answer, schema="hierarchy", version=1):
     "--low", metavar="VALUE", help="Where the public range of numbers or dates begins: all its values are leaves."
 )
 @click.option("--high", metavar="VALUE", help="Where it ends.")
-@click.option("-o", "--output", type=WRITTEN, metavar="FILE", help="Save the hierarchy.")
-@click.option("--overwrite", is_flag=True, help="Replace a file that is already there.")
+@click.option("-o", "--output", type=Output(".csv", ".csv.gz"), metavar="FILE", help="Save the hierarchy.")
+@overwrite_option
 @click.option("--show", "shown", type=READ, metavar="FILE", help="Only look at a hierarchy file.")
 @read_as_option
 @reading_options

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 import click
 from click.core import ParameterSource
 
-from ldiversity.faces.cli._command import written
 from ldiversity.faces.cli._method import METHOD_OPTIONS, given_options
+from ldiversity.faces.cli._outputs import written
 from ldiversity.faces.cli._paths import READ
 from ldiversity.faces.cli._words import mark_policy
 

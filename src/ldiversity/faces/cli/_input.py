@@ -13,7 +13,9 @@ from typing import Final
 import click
 
 from ldiversity.base.registry import registered
+from ldiversity.errors import LDiversityError
 from ldiversity.faces.cli._paths import free_folder
+from ldiversity.sentences import Sentence
 
 __all__ = ["advised_words", "opened_if_given", "opened_table", "read_as_option", "read_as_words"]
 
@@ -35,6 +37,11 @@ def opened_table(table: Path, read_as: str | None) -> Iterator[Path]:
     if read_as is None:
         if table == _STDIN:
             raise click.UsageError("--read-as must be given for stdin.")
+        if table.is_file() and not _says_what_it_is(table):
+            raise click.UsageError(
+                f"TABLE must end in a known way, got {table.name!r}: say what it is, as in --read-as csv. Known "
+                f"endings are {', '.join(registered('file_endings'))}."
+            )
         yield table
         return
     if table != _STDIN and not table.is_file():
@@ -48,7 +55,22 @@ def opened_table(table: Path, read_as: str | None) -> Iterator[Path]:
                 shutil.copyfileobj(sys.stdin.buffer, file)
         else:
             _link(table.resolve(), named)
-        yield named
+        try:
+            yield named
+        except LDiversityError as fault:
+            if fault.owner == named.name:
+                fault.rename("stdin" if table == _STDIN else table.name)
+                if fault.column is None:
+                    # What does not look like such a file may be another kind of file.
+                    others = "leave it out, or choose another" if _says_what_it_is(table) else "choose another"
+                    fault.with_hint(
+                        Sentence(f"If --read-as {read_as} is wrong, {others}. Otherwise: ", fault.hint or "")
+                    )
+            raise
+
+
+def _says_what_it_is(table: Path) -> bool:
+    return table.name.lower().endswith(tuple(registered("file_endings")))
 
 
 def opened_if_given(table: Path | None, read_as: str | None) -> AbstractContextManager[Path | None]:

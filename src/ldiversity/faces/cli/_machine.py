@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
+
+from ldiversity.base.numbers import in_bytes
+from ldiversity.errors import LDiversityWarning
 
 if TYPE_CHECKING:
     from ldiversity.engines import Engine
@@ -17,9 +22,29 @@ __all__ = ["ENGINE_OPTIONS", "chosen_engine", "closing_engine", "engine_options"
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+
+def _noted(_: click.Context, __: click.Parameter, size: str | None) -> str | None:
+    """Say so where a limit limits nothing, because the machine has less."""
+    from ldiversity.base.budget import Budget
+
+    there = _memory_of_machine()
+    if size is not None and there is not None and Budget(size).bytes > there:
+        rule = f"--memory is more than the {in_bytes(there)} that this machine has, so it limits nothing"
+        warnings.warn(LDiversityWarning(rule), stacklevel=2)
+    return size
+
+
+def _memory_of_machine() -> int | None:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # a system that does not tell
+        return None
+
+
 memory_option: Final = click.option(
     "--memory",
     metavar="SIZE",
+    callback=_noted,
     help="How much memory the command may take, such as 500MB or 2GiB; what does not fit waits in encrypted files.",
 )
 """For every command that can work within a limit; it takes `memory` as a text, which `Budget` reads."""

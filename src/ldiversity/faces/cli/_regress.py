@@ -12,7 +12,8 @@ from ldiversity.base.numbers import counted, level, number
 from ldiversity.base.typed import split_names
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._csv import write_csv
-from ldiversity.faces.cli._paths import READ, WRITTEN
+from ldiversity.faces.cli._outputs import overwrite_option
+from ldiversity.faces.cli._paths import READ, Output
 from ldiversity.faces.cli._show import Page, json_option, show
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ __all__ = ["command"]
     help="Records without a predictor.",
 )
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="How often intervals hold the truth.")
-@click.option("--csv", "csv_file", type=WRITTEN, help="Also write the coefficients as CSV.")
+@click.option("--csv", "csv_file", type=Output(".csv"), help="Also write the coefficients as CSV.")
+@overwrite_option
 @json_option
 def command(release: Path, formula: str, *, as_json: bool, csv_file: Path | None, **given: Any) -> None:  # noqa: ANN401 - options by name
     """Regress a sensitive attribute on published columns, from the folder RELEASE alone.

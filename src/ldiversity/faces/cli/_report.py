@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,7 +12,8 @@ from ldiversity.base.numbers import counted, percent
 from ldiversity.base.typed import split_names
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._holder import reading_options
-from ldiversity.faces.cli._paths import FOLDER, READ, WRITTEN
+from ldiversity.faces.cli._outputs import overwrite_option
+from ldiversity.faces.cli._paths import READ, Output, PicturesFolder
 from ldiversity.faces.cli._recognition import recognition_choices, recognition_options
 from ldiversity.faces.cli._show import Page, show
 
@@ -29,6 +31,20 @@ def _print_template(ctx: click.Context, _: click.Parameter, value: bool) -> None
         ctx.exit()
 
 
+def _for_others(file: Path, given: Mapping[str, Any]) -> str | None:
+    """Nobody who expects the report for one audience may get that for the other."""
+    from ldiversity.faces.report import audience_of
+
+    audience = "user" if given.get("original") is None else "holder"
+    other = audience_of(file)
+    if other in {None, audience}:
+        return None
+    return (
+        f"must not name the report for the {other}, which {str(file)!r} is; this one is for the {audience}. "
+        "Choose another name, or delete that file first."
+    )
+
+
 @click.command(
     "report",
     cls=Command,
@@ -36,7 +52,7 @@ def _print_template(ctx: click.Context, _: click.Parameter, value: bool) -> None
     short_help="All about a release on one page.",
 )
 @click.argument("release", type=READ)
-@click.option("-o", "--output", type=WRITTEN, help="The .html file to write.")
+@click.option("-o", "--output", type=Output(".html", ".htm", keeps=_for_others), help="The .html file to write.")
 @click.option(
     "--by",
     multiple=True,
@@ -72,10 +88,11 @@ def _print_template(ctx: click.Context, _: click.Parameter, value: bool) -> None
 )
 @click.option(
     "--pictures",
-    type=FOLDER,
+    type=PicturesFolder(),
     help="Also write every picture as PNG, SVG and PDF, and its table as CSV, into this folder.",
 )
 @reading_options
+@overwrite_option
 @click.option("--json", "as_json", is_flag=True, help="Print the facts of the page as JSON.")
 def command(
     release: Path,

@@ -14,6 +14,7 @@ from typing import Final, Literal
 from ldiversity.base.answers import Answer, fit_screen
 from ldiversity.base.checks import name_some
 from ldiversity.base.numbers import counted
+from ldiversity.base.outputs import check_outside_releases
 from ldiversity.errors import LDiversityWarning, ParameterError, StorageError
 from ldiversity.evaluation.attacks import AttackReport
 from ldiversity.evaluation.audit import Audit
@@ -22,7 +23,7 @@ from ldiversity.faces.report._criteria import AnsweredCriterion
 from ldiversity.faces.report._parts import Command, Contingency, Distribution, Gauge, Published, PublishedClasses
 from ldiversity.faces.report._summary import Summary
 
-__all__ = ["Report"]
+__all__ = ["Report", "audience_of"]
 
 _PICTURES: Final = ("png", "svg", "pdf")
 _HEAD: Final = 8_000
@@ -112,6 +113,7 @@ class Report(Answer, schema="report", version=1):
         file = Path(path)
         if file.suffix.lower() not in {".html", ".htm"}:
             raise ParameterError("Report.save", "path", "must end in .html", got=repr(file.suffix))
+        check_outside_releases("Report.save", file)
         self._check_audience(file)
         temporary = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
         try:
@@ -123,15 +125,8 @@ class Report(Answer, schema="report", version=1):
         return file
 
     def _check_audience(self, file: Path) -> None:
-        from ldiversity.faces.report._page import audience_mark
-
-        other = "user" if self.audience == "holder" else "holder"
-        try:
-            with file.open(encoding="utf-8", errors="replace") as stream:
-                taken = audience_mark(other) in stream.read(_HEAD)
-        except OSError:
-            return  # there is none, or writing will say what is wrong
-        if taken:
+        other = audience_of(file)
+        if other not in {None, self.audience}:
             raise StorageError(
                 "Report.save",
                 "path",
@@ -162,6 +157,7 @@ class Report(Answer, schema="report", version=1):
                 "Report.pictures", "formats", f"must be some of {name_some(_PICTURES)}", got=repr(formats)
             )
         target, written = Path(folder), []
+        check_outside_releases("Report.pictures", target / "any", "folder")
         try:
             target.mkdir(parents=True, exist_ok=True)
             with warnings.catch_warnings(record=True) as caught:
@@ -176,3 +172,15 @@ class Report(Answer, schema="report", version=1):
         except OSError as error:
             raise StorageError("Report.pictures", f"{str(target)!r} cannot be written: {error.strerror}") from None
         return tuple(written)
+
+
+def audience_of(file: Path) -> str | None:
+    """Who the report in a file is for; None where there is none."""
+    from ldiversity.faces.report._page import audience_mark
+
+    try:
+        with file.open(encoding="utf-8", errors="replace") as stream:
+            head = stream.read(_HEAD)
+    except OSError:
+        return None  # there is no file, or writing will say what is wrong
+    return next((one for one in ("user", "holder") if audience_mark(one) in head), None)

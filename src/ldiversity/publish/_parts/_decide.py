@@ -11,6 +11,7 @@ from ldiversity.engines import Secrets
 from ldiversity.errors import UnsupportedError
 from ldiversity.methods import GroupingMethod, RandomParts
 from ldiversity.publish._parts._route import RouteRows
+from ldiversity.publish._parts._short import give_more_memory, short_of_memory
 from ldiversity.publish._parts._table import TableShape, code_name
 from ldiversity.publish._prepare import Preparation
 from ldiversity.sentences import Parameter, say
@@ -32,10 +33,10 @@ def check_decides(preparation: Preparation) -> None:
     if question.person is not None:
         raise UnsupportedError(
             method.name, say("{} cannot be given where the table is grouped in parts", Parameter("person"))
-        ).with_hint("Give more memory, or use a method such as mondrian.")
+        ).with_hint(give_more_memory(preparation.engine, "use a method such as mondrian"))
     if method.may_leave_out:
         raise UnsupportedError(method.name, "no record can be left out where the table is grouped in parts").with_hint(
-            say("Leave {} out, or give more memory.", Parameter("suppression"))
+            give_more_memory(preparation.engine, say("leave {} out", Parameter("suppression")))
         )
 
 
@@ -50,10 +51,8 @@ def decided(preparation: Preparation, shape: TableShape, secrets: Secrets) -> Gr
     most = _MOST_COMBINATIONS if engine.memory is None else engine.memory.rows(_COMBINATION_BYTES)
     counted = engine.count(coded, names, most=most)
     if counted is None:
-        raise UnsupportedError(
-            method.name,
-            "memory",
-            f"must hold all combinations of quasi-identifiers and values, and there are more than {most}",
-        ).with_hint("Give more memory, publish coarser quasi-identifiers, or use a method such as mondrian.")
+        rule = f"must hold all combinations of quasi-identifiers and values, and there are more than {most}"
+        otherwise = "publish coarser quasi-identifiers, or use a method such as mondrian"
+        raise short_of_memory(engine, method.name, rule, otherwise)
     counts = np.asarray(counted.column(COUNT)).astype(np.int64)
     return method.decided(known.reading(counted.drop_columns([COUNT])).grouped, counts)

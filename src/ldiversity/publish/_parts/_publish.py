@@ -23,6 +23,7 @@ from ldiversity.publish._parts._group import KEY, GroupPart
 from ldiversity.publish._parts._left_out import check_left_out
 from ldiversity.publish._parts._measure import measure_table
 from ldiversity.publish._parts._note import JoinedNotes, PartNote
+from ldiversity.publish._parts._short import give_more_memory, short_of_memory
 from ldiversity.publish._parts._show import PIECE, ClassNumbers, CountPiece, ShowRows, ShowValues
 from ldiversity.publish._parts._sizes import PartSizes
 from ldiversity.publish._parts._table import PART, TableShape, own_name
@@ -84,9 +85,12 @@ def check_in_parts(preparation: Preparation, output: Path | None) -> None:
     """Say before any work what cannot be done in parts."""
     method, question = preparation.method, preparation.question
     if method.parts is None:
-        raise UnsupportedError(
-            method.name, "memory", "must hold the whole table, because the method needs all records at once"
-        ).with_hint("Give more memory, or use a method that groups a table in parts, such as bsgi or mondrian.")
+        raise short_of_memory(
+            preparation.engine,
+            method.name,
+            "must hold the whole table, because the method needs all records at once",
+            "use a method that groups a table in parts, such as bsgi or mondrian",
+        )
     check_decides(preparation)
     if output is None:
         raise ParameterError("Publication", "output", "must be given, as the table does not fit into memory").with_hint(
@@ -95,7 +99,7 @@ def check_in_parts(preparation: Preparation, output: Path | None) -> None:
     if question.model and question.person is not None:
         raise UnsupportedError(
             "Publication", "model", "cannot be promised for people whose records do not fit into memory"
-        ).with_hint("Give more memory, or leave it out.")
+        ).with_hint(give_more_memory(preparation.engine, "leave it out"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,18 +205,12 @@ class _Run:
                     raise self._not_alone(error) from None
 
     def _not_alone(self, error: InfeasibleError) -> UnsupportedError:
-        return UnsupportedError(
-            self.preparation.method.name,
-            "memory",
-            say("must hold larger parts of the table, because in one that fits {}", error.message),
-        ).with_hint("Give more memory, or promise less.")
+        rule = say("must hold larger parts of the table, because in one that fits {}", error.message)
+        return short_of_memory(self.preparation.engine, self.preparation.method.name, rule, "promise less")
 
     def _too_large(self, cut: CutTable) -> UnsupportedError:
-        return UnsupportedError(
-            self.preparation.method.name,
-            "memory",
-            f"must hold {cut.largest} of {cut.n_rows} records at once: they cannot be grouped in smaller parts",
-        ).with_hint("Give more memory, or promise less.")
+        rule = f"must hold {cut.largest} of {cut.n_rows} records at once: they cannot be grouped in smaller parts"
+        return short_of_memory(self.preparation.engine, self.preparation.method.name, rule, "promise less")
 
     def _forms(
         self, shape: TableShape, notes: JoinedNotes, inside: Mapping[str, Form], grouped: Rows

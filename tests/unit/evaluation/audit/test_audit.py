@@ -93,7 +93,7 @@ def test_a_population_that_lacks_people_of_the_table_is_noticed() -> None:
 
 
 def test_a_population_of_another_type_is_refused() -> None:
-    with pytest.raises(ld.SchemaError, match="column 'age' must have the type int64, got string"):
+    with pytest.raises(ld.SchemaError, match="column 'age' must have the type integer, got text"):
         ld.audit(TABLE, quasi="age", sensitive="disease", population=pa.table({"age": ["30"]}))
 
 

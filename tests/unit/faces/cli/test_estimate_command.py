@@ -134,8 +134,8 @@ def test_missing_values_are_shown_as_a_category(run: Run, tmp_path: Path) -> Non
         (["--estimator", "magic"], "estimator must be one of"),
         (["--confidence", "2"], "confidence must be between 0 and 1"),
         (["--sensitive", "age"], "sensitive must name distinct attributes"),
-        (["--plot", "picture.docx"], "path must end in .png, .svg or .pdf"),
-        (["--csv", "no/such/folder.csv"], "cannot be written"),
+        (["--plot", "picture.docx"], "--plot must end in .png, .svg or .pdf"),
+        (["--csv", "no/such/folder.csv"], "--csv must be a file in a folder that can be written"),
     ],
 )
 def test_a_wrong_question_is_refused_in_a_sentence(run: Run, release: Path, words: list[str], sentence: str) -> None:

@@ -86,7 +86,7 @@ def test_what_is_only_a_bound_is_called_one(run: Run, anatomy: list[object]) -> 
     ("words", "sentence"),
     [
         (["--method", "magic", "-l", 2], "--method must be one of randomized-addition, semantic, bsgi"),
-        (["--method", "anatomy"], "-l must be given. Its options are -l, --overflow, --gap."),
+        (["--method", "anatomy"], "-l must be given. For example -l 3. Its options are -l, --overflow, --gap."),
         (["--method", "anatomy", "-l", 1], "Error: -l must be an integer of at least 2, got 1."),
         (["--method", "anatomy", "-l", 2, "-d", 2], "anatomy: 'd' is not an option of this method"),
         (["-l", 2, "--effort", 2], "randomized-addition: 'effort' is not an option of this method"),

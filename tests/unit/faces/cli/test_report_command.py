@@ -72,7 +72,7 @@ def test_a_page_of_the_other_audience_is_kept(run: Run, release: Path, patients:
 
     result = run("report", release, "-o", tmp_path / "report.html", "--by", "sex", "--original", patients)
     assert result.exit_code != 0
-    assert "-o: path must not name the report for the user" in result.stderr
+    assert "--output must not name the report for the user" in result.stderr
     assert "Do not hand out" not in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
