@@ -80,7 +80,7 @@ def orderly_end(clean_up: Callable[[], object] | None = None) -> Iterator[None]:
         if signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
             yield
             return
-        with _terminable():
+        with _terminable(clean_up):
             yield
 
 
@@ -100,7 +100,7 @@ def _interruptible() -> Iterator[None]:
 
 
 @contextmanager
-def _terminable() -> Iterator[None]:
+def _terminable(clean_up: Callable[[], object] | None) -> Iterator[None]:
     terminated = False
 
     def leave(number: int, frame: FrameType | None) -> None:
