@@ -56,12 +56,18 @@ def _way_out(name: str, fitting: Bins | None) -> Sentence:
     if fitting is None:
         return say("Name the column alone for a cell of each label: {}.", alone)
     if fitting.width is not None:
-        text, given = f"{fitting.width:g}", f"width={fitting.width:g}"
+        text = _as_asked(fitting.width)
+        given = f"width={text}"
     else:
-        numbers = [f"{edge:g}" for edge in fitting.edges or ()]
+        numbers = [_as_asked(edge) for edge in fitting.edges or ()]
         text, given = "/".join(numbers), f"edges=[{', '.join(numbers)}]"
     whole = Setting("by", f"{name}:{text}", python=f"bins({name!r}, {given})")
     return say("Use bins that hold whole labels: {}; or name the column alone for a cell of each: {}.", whole, alone)
+
+
+def _as_asked(number: float) -> str:
+    """A number as questions take it."""
+    return str(int(number)) if float(number).is_integer() else repr(float(number))
 
 
 def bins_near(asked: Bins, label_width: float, highest: float) -> Iterator[Bins]:

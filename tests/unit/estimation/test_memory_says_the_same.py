@@ -11,6 +11,7 @@ import pytest
 import ldiversity as ld
 
 
+@pytest.mark.filterwarnings("ignore:.*Estimates will be poor")
 @pytest.mark.parametrize("l", [3, 14])
 @pytest.mark.parametrize("estimator", ["mle", "map"])
 def test_counts_of_sets_with_an_epsilon(l: int, estimator: str, tmp_path: Path) -> None:
