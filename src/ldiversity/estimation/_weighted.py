@@ -113,8 +113,7 @@ def weigh(question: WeightedQuestion, cells: CellData, index: CellIndex) -> Esti
     """Estimate the counts of a population."""
     design, weights = question.design, question.design.weights[question.rows]
     counts, variance = _sums(cells, design, question.rows)
-    records = np.bincount(cells.of_row, weights=weights, minlength=cells.n_cells)
-    squares = np.bincount(cells.of_row, weights=weights**2, minlength=cells.n_cells)
+    records, squares = _by_cell(cells, weights), _by_cell(cells, weights**2)
     least = least_variances(cells, counts, records, squares)
     errors = np.sqrt(np.maximum(variance, least))
     few = cells.records < question.min_records
@@ -160,11 +159,16 @@ def _reach(question: WeightedQuestion, cells: CellData, variances: FloatArray) -
     from scipy.special import stdtrit
 
     weights = question.design.weights[question.rows]
-    sums, squares = (np.bincount(cells.of_row, weights=each, minlength=cells.n_cells) for each in (weights, weights**2))
+    sums, squares = _by_cell(cells, weights), _by_cell(cells, weights**2)
     freedom = np.clip(kish(squares, sums) - 1, 1, max(question.design.freedom, 1))
     quantile = stdtrit(freedom, (1 + question.confidence) / 2)
     half = HALF_A_RECORD * sums / np.maximum(cells.records, 1)
     return np.asarray(quantile[:, None] * np.sqrt(variances) + half[:, None])
+
+
+def _by_cell(cells: CellData, numbers: FloatArray) -> FloatArray:
+    """The sum of the numbers of the records of each cell."""
+    return np.bincount(cells.of_row, weights=numbers, minlength=cells.n_cells).astype(np.float64)
 
 
 def _sums(cells: CellData, design: Design, rows: NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
