@@ -43,6 +43,9 @@ def run() -> list[Result]:
     uniform = MECHANISMS["randomized addition, l=2"]
     results += covered("logit, one value against others", replicate_one_value(uniform))
     results += covered("linear, randomized addition, l=2", replicate_linear(uniform))
+    held, refused = replicate_skewed()
+    results += covered("logit, skewed predictor, outcome of 5 %", held)
+    results.append(Result("logit, skewed predictor, outcome of 5 %: refused", refused, 0.05, "of runs"))
     return [*results, *speed()]
 
 
@@ -179,6 +182,22 @@ def replicate_linear(mechanism: SetMechanism) -> list[np.ndarray]:
         true = np.array([2.5, 1.0, -0.5])
         held.append((bounds["low"].to_numpy() <= true) & (true <= bounds["high"].to_numpy()))
     return held
+
+
+def replicate_skewed() -> tuple[list[np.ndarray], float]:
+    """The slope of a rare outcome, where few records with a great predictor decide; and how often it was refused."""
+    rng, n = np.random.default_rng(4), 2_000
+    mechanism, true = UniformSelection(3, 2), np.array([[1.0, 0.0, 0.0], [0.0, 0.3, 0.0], [-1.0, -0.5, 0.0]])
+    held = []
+    for _ in range(4 * TIMES):
+        predictors = np.column_stack([np.exp(rng.standard_normal(n)), np.zeros(n)])
+        sets = hide(rng, mechanism, draw(rng, predictors, true))
+        try:
+            fit = ld.regress(release_of(predictors, sets, mechanism, 3), "value ~ a", reference=0)
+        except ld.ParameterError:  # by chance, its share is not told from zero
+            continue
+        held.append(np.array([fit.table[-1].low <= true[2, 1] <= fit.table[-1].high]))
+    return held, 1 - len(held) / (4 * TIMES)
 
 
 def speed() -> list[Result]:

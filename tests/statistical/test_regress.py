@@ -22,6 +22,7 @@ from ldiversity.schema import Attribute, Domain, Role, Schema
 F, N, TIMES = 5, 2000, 12
 LINE = Domain(tuple(range(F)), ordered=True, positions=tuple(map(float, range(F))))
 TRUE = np.array([[0, 0, 0], [0.2, 0.6, -0.3], [-0.2, -0.5, 0.4], [0.1, 0.3, 0.3], [-0.3, 0.2, -0.6]])
+THREE = Attribute("v", Role.SENSITIVE, "int64", Domain((0, 1, 2)))
 MECHANISMS: dict[str, SetMechanism] = {
     "uniform": UniformSelection(F, 2),
     "balanced": BalancedSelection.fit(LINE, OrderedDistance(), l=2, d=2),
@@ -79,6 +80,32 @@ def test_one_value_against_others_whose_shares_differ_has_the_stated_covariance(
         found.append(distance(ld.regress(release, "v == 0 ~ a + b"), true))
 
     check_sum(found, 3)
+
+
+def test_intervals_of_a_rare_outcome_hold_with_a_skewed_predictor_whatever_the_slope() -> None:
+    """Where the likelihood is uneven, z standard errors held in .70, and steep slopes were refused."""
+    rng, times = np.random.default_rng(14), 60
+    mechanism, schema = UniformSelection(3, 2), Schema((Attribute("x", Role.QUASI, "double"), THREE))
+    held = []
+    for _ in range(times):
+        x = np.exp(rng.standard_normal(N))
+        values = draw(rng, x[:, None], np.array([[1, 0], [0, 0.3], [-1, -0.5]])).astype(np.int32)
+        words = rng.integers(0, 2**64, (N, mechanism.words_per_record), dtype=np.uint64)
+        release = SetRelease.in_memory(
+            schema=schema,
+            columns=pa.table({"x": x}),
+            sets={"v": mechanism.sample(values, words)[0]},
+            mechanisms={"v": mechanism},
+        )
+        try:
+            slope = ld.regress(release, "v ~ x", reference=0).table[-1]
+        except ld.ParameterError:  # by chance, the share of the outcome is not told from zero
+            continue
+        held.append(slope.low <= -0.5 <= slope.high)
+
+    # If .02 are refused, and intervals hold in .92 or more, each fails with probability 1e-5.
+    assert len(held) >= stats.binom.ppf(1e-5, times, 0.98)
+    assert sum(held) >= stats.binom.ppf(1e-5, len(held), 0.92)
 
 
 def test_the_line_through_numbers_has_the_stated_covariance() -> None:

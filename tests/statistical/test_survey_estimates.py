@@ -62,6 +62,29 @@ def test_intervals_of_a_stratified_sample_hold_the_counts_of_the_population() ->
     assert held.max() <= high
 
 
+def test_intervals_hold_a_share_near_one_in_small_samples_with_weights() -> None:
+    """Where nearly all records have one value, the sample alone shows too little of the variance, or none."""
+    rng = np.random.default_rng(65)
+    probabilities, size = np.array([0.97, 0.015, 0.01, 0.005]), 120
+    value = rng.choice(4, TIMES * size, p=probabilities)
+    draw = np.repeat(np.arange(TIMES), size)
+    weights = rng.choice([10.0, 20.0, 50.0], TIMES * size)
+
+    found = estimate(
+        release({"draw": draw, "w": weights}, {"s": (value, UniformSelection(4, 2))}, 66),
+        "draw",
+        weights="w",
+        strata="draw",
+    )
+
+    low, _ = limits(2)
+    shares = [found.proportion(0, one) for one in range(TIMES)]
+    assert np.mean([one.low <= 0.97 <= one.high for one in shares]) >= low
+    expected = 0.97 * found.records
+    assert np.mean((found.low[:, 0] <= expected) & (expected <= found.high[:, 0])) >= low
+    assert found.std_error.min() > 0
+
+
 def test_intervals_of_shares_within_a_hidden_value_hold() -> None:
     rng = np.random.default_rng(63)
     t = rng.choice(3, 900, p=[0.5, 0.3, 0.2])

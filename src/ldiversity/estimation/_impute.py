@@ -41,11 +41,16 @@ _MOST_TABLES: Final = 10_000
 _MOST_VALUES: Final = 10_000
 """The most combinations of values of several attributes."""
 
-_PRIOR: Final = 0.5
-"""Records per value that the distribution of the whole release adds to each cell."""
+_EACH: Final = 0.5
+_ALL: Final = 1.0
+"""Records that the prior adds to each cell: so many for each value, and so many for all values together.
+
+It must not come from the sets. A prior that is estimated from them counts them twice, and leaves a rare value whose
+estimate is zero out of every table, so that tables agree about what the sets do not tell.
+"""
 
 _ENOUGH: Final = 10
-"""Cells with fewer records per value are drawn noticeably toward the whole release."""
+"""Cells with fewer records per value are drawn noticeably toward equal shares."""
 
 _TOGETHER: Final = (
     "a person may have several records, whose sets were drawn together, and the release does not tell whose they are; "
@@ -163,7 +168,8 @@ def _by_cells(release: Release, by: ByLike, shown: _Shown, m: int, rng: np.rando
     columns = release.columns(tuple(part.column for part in divided))
     cells = index_cells([part.encode(columns[part.column]) for part in divided], len(shown.candidates))
     _warn_of_small(np.bincount(cells.of_row), len(shown.marginal))
-    prior = _PRIOR * len(shown.marginal) * shown.marginal
+    n_values = len(shown.marginal)
+    prior = np.full(n_values, _EACH + _ALL / n_values)
     return _augment(shown, cells.of_row, cells.n_cells, prior, m, rng)
 
 
@@ -171,9 +177,9 @@ def _warn_of_small(records: NDArray[np.int64], n_values: int) -> None:
     few = int(np.count_nonzero(records < _ENOUGH * n_values))
     if few:
         rule = (
-            f"{counted_of(few, len(records), 'cell', 'has', 'have')} fewer than {_ENOUGH} records per value: their "
-            "values are drawn toward the distribution of the whole release, and differences between cells come out "
-            "too small; ask for larger cells in by, or for fewer attributes at a time in sensitive"
+            f"{counted_of(few, len(records), 'cell', 'has', 'have')} fewer than {_ENOUGH} records per value: "
+            "shares there are drawn toward equal ones, and differences between cells come out too small; ask for "
+            "larger cells in by, or for fewer attributes at a time in sensitive"
         )
         warn(LDiversityWarning("impute", rule))
 

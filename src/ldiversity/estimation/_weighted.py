@@ -2,13 +2,12 @@
 
 The set of record i gives a vector a_i whose mean is 1 at its value and 0 elsewhere (`_variance`). The sum of w_i a_i
 is an unbiased estimate of how many people of the population have each value. Its variance is that of the design
-(`_design`).
+(`_design`), but not less than that of a possible share near the estimate (`_least_variance`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -17,6 +16,8 @@ from numpy.typing import NDArray
 from ldiversity.errors import UnsupportedError
 from ldiversity.estimation._association import NOT_FOR_TESTS
 from ldiversity.estimation._cells import CellData, CellIndex, product_sets
+from ldiversity.estimation._intervals import HALF_A_RECORD
+from ldiversity.estimation._least_variance import floor_of, greatest_variances, kish, least_variances
 from ldiversity.estimation._moments import Moments
 from ldiversity.estimation._people import DRAWN_TOGETHER
 from ldiversity.estimation._result import Estimate
@@ -64,10 +65,17 @@ class DesignMoments(Moments):
     cells: CellData
     design: Design
     rows: NDArray[np.int64]
+    least: FloatArray
     fixed: bool = False
 
     def noise(self, factors: FloatArray) -> FloatArray:
-        """The covariance of sampling and of the dummies together."""
+        """The covariance of sampling and of the dummies together; no share has less than its least variance."""
+        found = self.of_design(factors)
+        np.fill_diagonal(found, np.maximum(np.diag(found), floor_of(self.least, factors)))
+        return found
+
+    def of_design(self, factors: FloatArray) -> FloatArray:
+        """The covariance as the records of the sample show it."""
         k, n_cells, n_values = factors.shape
         inverse = [mechanism.inverse.T for mechanism in self.cells.mechanisms]
         spread = self.cells.transform(inverse, factors.reshape(-1, n_values)).reshape(k, n_cells, n_values)
@@ -105,17 +113,20 @@ def weigh(question: WeightedQuestion, cells: CellData, index: CellIndex) -> Esti
     """Estimate the counts of a population."""
     design, weights = question.design, question.design.weights[question.rows]
     counts, variance = _sums(cells, design, question.rows)
-    records = np.bincount(cells.of_row, weights=weights, minlength=cells.n_cells)
-    errors = np.sqrt(np.maximum(variance, 0.0))
-    reach = NormalDist().inv_cdf((1 + question.confidence) / 2) * errors
-    moments = DesignMoments(counts, cells, design, question.rows)
+    records, squares = _by_cell(cells, weights), _by_cell(cells, weights**2)
+    least = least_variances(cells, counts, records, squares)
+    errors = np.sqrt(np.maximum(variance, least))
     few = cells.records < question.min_records
+    reach = _reach(
+        question, cells, np.where(few[:, None], np.maximum(greatest_variances(cells, squares), variance), errors**2)
+    )
+    moments = DesignMoments(counts, cells, design, question.rows, least)
     note = f"fewer than {question.min_records} records"
 
     def covariance(cell: int) -> FloatArray:
         factors = np.zeros((cells.n_values, cells.n_cells, cells.n_values))
         factors[np.arange(cells.n_values), cell, np.arange(cells.n_values)] = 1.0
-        return moments.noise(factors)
+        return moments.of_design(factors)
 
     together = any(map(question.release.drawn_together, question.names))
     return Estimate(
@@ -138,6 +149,26 @@ def weigh(question: WeightedQuestion, cells: CellData, index: CellIndex) -> Esti
         _covariance=covariance,
         _moments=moments,
     )
+
+
+def _reach(question: WeightedQuestion, cells: CellData, variances: FloatArray) -> FloatArray:
+    """How far intervals reach: Student's quantile, as few records tell the variance, and half a record of mean weight.
+
+    The degrees of freedom are those of the design, but not more than the records of a cell are worth.
+    """
+    from scipy.special import stdtrit
+
+    weights = question.design.weights[question.rows]
+    sums, squares = _by_cell(cells, weights), _by_cell(cells, weights**2)
+    freedom = np.clip(kish(squares, sums) - 1, 1, max(question.design.freedom, 1))
+    quantile = stdtrit(freedom, (1 + question.confidence) / 2)
+    half = HALF_A_RECORD * sums / np.maximum(cells.records, 1)
+    return np.asarray(quantile[:, None] * np.sqrt(variances) + half[:, None])
+
+
+def _by_cell(cells: CellData, numbers: FloatArray) -> FloatArray:
+    """The sum of the numbers of the records of each cell."""
+    return np.bincount(cells.of_row, weights=numbers, minlength=cells.n_cells).astype(np.float64)
 
 
 def _sums(cells: CellData, design: Design, rows: NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from ldiversity.base.arrays import Scalar
 from ldiversity.base.checks import check_choice, column_names
 from ldiversity.errors import ParameterError
+from ldiversity.schema import Domain
 from ldiversity.tables._bins import Bins
 
 __all__ = ["MISSING_POLICIES", "Sensitive", "as_sensitive"]
@@ -54,8 +55,10 @@ class Sensitive:
             raise ParameterError("Sensitive", "name", "must be the name of a column", got=type(self.name).__name__)
         check_choice("Sensitive", "missing", self.missing, MISSING_POLICIES)
         if self.domain is not None:
-            if isinstance(self.domain, str) or not self.domain:
-                raise ParameterError("Sensitive", "domain", "must be a list of at least one value")
+            if isinstance(self.domain, str) or not isinstance(self.domain, Iterable) or not self.domain:
+                raise ParameterError("Sensitive", "domain", "must be a list of at least one value").with_hint(
+                    _listed(self.domain)
+                )
             object.__setattr__(self, "domain", tuple(self.domain))
         if self.edges is not None:
             object.__setattr__(self, "edges", tuple(self.edges))
@@ -77,6 +80,15 @@ class Sensitive:
             return None
         edges = None if self.edges is None else tuple(self.edges)
         return Bins(width=self.width, edges=edges, quantiles=self.quantiles, low=self.low, high=self.high)
+
+
+def _listed(given: object) -> str | None:
+    """How to declare what a `Domain` holds: its order and numbers follow from the list again."""
+    if not isinstance(given, Domain):
+        return None
+    if given.edges is not None:
+        return "Give edges=domain.edges instead: bins are declared by their edges."
+    return "Give its values: domain=domain.values."
 
 
 def as_sensitive(owner: str, given: object) -> list[Sensitive]:

@@ -225,11 +225,49 @@ def test_an_outcome_that_does_not_occur_is_refused_with_a_way_out_that_works() -
     assert len(ld.regress(release, "disease ~ age", values=advised.value).outcomes) == advised.value
 
 
-def test_separation_is_refused() -> None:
+def test_separation_has_an_interval_without_an_end_that_holds_the_estimate() -> None:
     apart = np.where(SEX == "m", 0, 1 + DISEASE % 3)
 
-    with pytest.raises(ld.ParameterError, match=r"never or always with some values of 'sex'"):
-        ld.regress(release_of(apart, age=AGE, sex=SEX), "disease == 'cold' ~ sex")
+    fit = ld.regress(release_of(apart, age=AGE, sex=SEX), "disease == 'cold' ~ sex")
+
+    found = {one.term: one for one in fit.table}
+    assert (found["Intercept"].low, found["sex[T.m]"].high) == (-np.inf, np.inf)
+    assert 4 < found["sex[T.m]"].low <= found["sex[T.m]"].coefficient
+    assert found["Intercept"].coefficient <= found["Intercept"].high < -2
+    assert "around 'Intercept', 'sex[T.m]'" in fit.summary()
+
+
+def test_intervals_follow_the_likelihood_where_it_is_no_parabola() -> None:
+    """Compared with a slow and obvious search: the other coefficient at its best for each of many slopes."""
+    from scipy.optimize import minimize_scalar
+
+    rng = np.random.default_rng(4)
+    x, method = np.exp(rng.standard_normal(500)), ld.RandomizedAddition(l=1, epsilon=2.0)
+    chances = 1 / (1 + np.exp(1.5 + 0.4 * x))
+    table = pa.table({"x": x, "s": np.array(["a", "b"])[(rng.random(500) < chances).astype(int)]})
+    release = ld.anonymize(table, quasi="x", sensitive="s", method=method, insecure_seed=3)
+    fit = ld.regress(release, "s == 'b' ~ x")
+    x = release.columns(("x",))["x"].to_numpy()
+    shown = release.sets("s")[:, 0] == 1
+    kept = np.exp(2.0) / (np.exp(2.0) + 1)
+
+    def fall(slope: float) -> float:
+        def lost(intercept: float) -> float:
+            b = 1 / (1 + np.exp(-np.clip(intercept + slope * x, -500, 500)))
+            as_b = b * kept + (1 - b) * (1 - kept)
+            return -float(np.log(np.where(shown, as_b, 1 - as_b)).sum())
+
+        return float(minimize_scalar(lost, bounds=(-12, 12), method="bounded").fun)
+
+    low, high = (float(fit.conf_int()[end][1].as_py()) for end in ("low", "high"))
+    grid = np.linspace(-12, 1.5, 271)
+    falls = np.array([fall(slope) for slope in grid])
+    inside = grid[2 * (falls - falls.min()) < 1.959964**2]
+
+    assert fit._profiles is not None
+    assert high == pytest.approx(inside.max(), abs=0.06)
+    assert low == pytest.approx(inside.min(), abs=0.06) if inside.min() > grid[0] else low < inside.min()
+    assert fit.conf_int(alpha=0.5)["high"][1].as_py() < high
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 
 from ldiversity.errors import LDiversityError
 from ldiversity.estimation import Estimate, estimate
+from ldiversity.estimation._projection import project
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.release import Release
 
@@ -40,13 +41,27 @@ def variance(values: np.ndarray) -> np.ndarray:
     return sum(len(part) / (len(part) - 1) * (part - part.mean(0)).T @ (part - part.mean(0)) for part in parts)  # type: ignore[return-value]
 
 
+def least(release: Release, found: Estimate, value: int) -> float:
+    """The variance of a count of group 1 at a share nearer to the middle by half a record on both sides."""
+    mechanism, weights = release.drawn_by("s"), WEIGHTS[GROUPS == 1]
+    size = weights.sum() ** 2 / (weights**2).sum()
+    near = project(found.count[[1]], found.records[[1]])[0] / found.records[1]
+    shares = size * near
+    shares[value] += 0.5
+    shares[np.arange(9) != value] += 0.5 / 8
+    shares /= size + 1
+    squares = [mechanism.variance_factors[value, true] + (true == value) for true in range(9)]
+    return float((weights**2).sum() * (shares @ squares - shares[value] ** 2))
+
+
 def test_counts_and_errors_are_the_obvious_ones(release: Release, found: Estimate) -> None:
     own = vectors(release) * (GROUPS == 1)[:, None]
 
     assert found.records == pytest.approx([WEIGHTS[GROUPS == 0].sum(), WEIGHTS[GROUPS == 1].sum()])
     assert found.count[1] == pytest.approx(WEIGHTS @ own)
     assert found.covariance(1) == pytest.approx(variance(own))
-    assert found.std_error[1] == pytest.approx(np.sqrt(np.diag(variance(own))))
+    floors = [least(release, found, value) for value in range(9)]
+    assert found.std_error[1] == pytest.approx(np.sqrt(np.maximum(np.diag(variance(own)), floors)))
     assert found.count.sum(axis=1) == pytest.approx(found.records)
 
 
@@ -57,7 +72,8 @@ def test_shares_are_ratios(release: Release, found: Estimate) -> None:
 
     rest = (vectors(release)[:, [4]] - share) * (GROUPS == 1)[:, None] / found.records[1]
     assert got.value == pytest.approx(share)
-    assert got.std_error == pytest.approx(np.sqrt(variance(rest)[0, 0]))
+    floor = least(release, found, 4) / found.records[1] ** 2
+    assert got.std_error == pytest.approx(np.sqrt(max(variance(rest)[0, 0], floor)))
     assert got.population
 
 
@@ -66,6 +82,21 @@ def test_filters_are_domains_of_the_same_sample(release: Release, found: Estimat
 
     assert alone.count[0] == pytest.approx(found.count[1])
     assert alone.std_error[0] == pytest.approx(found.std_error[1])
+
+
+def test_no_share_is_certain_and_small_cells_are_wider(publish: Any, uniform: SetMechanism) -> None:
+    columns = {"w": np.ones(260), "g": np.repeat([0, 1], [240, 20])}
+    found = estimate(publish(columns, {"s": np.zeros(260, dtype=int)}, {"s": uniform}), "g", weights="w", strata="g")
+
+    # All sets hold the value, so the records of the sample do not differ at all.
+    assert found.covariance(0)[0, 0] == pytest.approx(0.0)
+    assert found.std_error[0, 0] > 0
+    assert found.proportion("v0", 0).low < 1
+    # One record in 120 without the value would give such a sample often.
+    assert found.low[0, 0] < 238
+    marked = [bool(note) for note in found.note]
+    assert marked == [False, True]
+    assert found.high[1, 0] - found.low[1, 0] > 4
 
 
 @pytest.mark.parametrize(

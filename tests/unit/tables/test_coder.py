@@ -205,6 +205,21 @@ def test_a_table_without_rows_is_refused(options: dict[str, Any]) -> None:
 # --- declared domains ---------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("given", "way_out"),
+    [
+        (Domain(("a", "b")), "domain=domain.values"),
+        (Domain((0, 1), edges=(0.0, 5.0, 9.0)), "edges=domain.edges"),
+        (5, ""),
+    ],
+)
+def test_what_is_no_list_is_refused_with_a_way_out(given: Any, way_out: str) -> None:
+    with pytest.raises(ParameterError, match="must be a list of at least one value") as refused:
+        Sensitive("s", domain=given)
+
+    assert way_out in str(refused.value)
+
+
 def test_a_declared_domain_keeps_its_order_and_may_be_wider() -> None:
     coder, counts = fit(["mild", "severe"], domain=["mild", "moderate", "severe"])
 

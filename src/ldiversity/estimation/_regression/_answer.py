@@ -15,6 +15,7 @@ from ldiversity.tables import open_source, to_native
 if TYPE_CHECKING:
     from ldiversity.base.arrays import FloatArray
     from ldiversity.estimation._regression._predict import Predictor
+    from ldiversity.estimation._regression._profile import Profiles
 
 __all__ = ["Coefficient", "Regression"]
 
@@ -31,8 +32,8 @@ class Coefficient:
     std_error: float
     z: Unbounded
     pvalue: float
-    low: float
-    high: float
+    low: Unbounded
+    high: Unbounded
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,6 +82,7 @@ class Regression(Answer, schema="regression", version=1):
     caveats: tuple[str, ...]
     frame_kind: str = field(metadata=HIDDEN)
     _predictor: Predictor = field(repr=False, metadata=HIDDEN)
+    _profiles: Profiles | None = field(default=None, repr=False, metadata=HIDDEN)
 
     @property
     def params(self) -> Any:  # noqa: ANN401 - the kind of frame is the release's
@@ -115,7 +117,9 @@ class Regression(Answer, schema="regression", version=1):
     def conf_int(self, alpha: float | None = None) -> Any:  # noqa: ANN401 - the kind of frame is the release's
         """Intervals, one row per outcome and predictor, with ``low`` and ``high``.
 
-        `alpha` is how often they may miss the coefficient; 1 - `confidence` when None.
+        `alpha` is how often they may miss the coefficient; 1 - `confidence` when None. They are `bse` times a normal
+        quantile around `params`, unless a caveat names coefficients whose intervals follow the likelihood itself; these
+        are not symmetric, and an end may be infinite.
         """
         low, high = self._interval(self.confidence if alpha is None else 1 - alpha)
         several = len(self.outcomes) > 1
@@ -228,7 +232,11 @@ class Regression(Answer, schema="regression", version=1):
         from scipy.special import ndtri
 
         reach = float(ndtri((1 + confidence) / 2)) * self._errors
-        return self.coefficients - reach, self.coefficients + reach
+        low, high = self.coefficients - reach, self.coefficients + reach
+        if self._profiles is not None:
+            places = tuple(np.array(self._profiles.places).T)
+            low[places], high[places] = self._profiles.limits(confidence).T
+        return low, high
 
     def _frame(self, numbers: FloatArray) -> Any:  # noqa: ANN401 - the kind of frame is the release's
         columns = dict(zip(self.outcomes, numbers, strict=True))

@@ -43,7 +43,8 @@ class SetLikelihood:
     weights
         Shape (rows,): how many records each row stands for.
     prior, ridge
-        Holds coefficients near `prior`, as much as this many records would. So none runs away.
+        Holds coefficients near `prior`, as much as this many records would. So none runs away. A column has a number
+        for each logit.
     """
 
     outcomes: Outcomes
@@ -52,7 +53,7 @@ class SetLikelihood:
     given: FloatArray
     weights: FloatArray
     prior: FloatArray
-    ridge: float
+    ridge: float | FloatArray
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -79,7 +80,7 @@ class SetLikelihood:
             information += block.curvatures() @ (weighted[:, upper[0]] * block.design[:, upper[1]])
         gradient -= self.ridge * (coefficients - self.prior)
         square = _square(information, n_logits, width)
-        square[np.diag_indices(len(square))] += self.ridge
+        square[np.diag_indices(len(square))] += np.broadcast_to(self.ridge, self.shape).ravel()
         return value - self.penalty(coefficients), gradient, square
 
     def some_rows(self, most: int) -> SetLikelihood:
@@ -93,7 +94,7 @@ class SetLikelihood:
 
     def penalty(self, coefficients: FloatArray) -> float:
         """What being away from `prior` costs."""
-        return self.ridge / 2 * float(((coefficients - self.prior) ** 2).sum())
+        return float((self.ridge * (coefficients - self.prior) ** 2).sum()) / 2
 
     def _blocks(self) -> Iterator[slice]:
         n_logits, width = self.shape

@@ -36,6 +36,14 @@ __all__ = ["check_formula", "regress"]
 _MODELS: Final = ("logit", "linear")
 _MISSING: Final = ("refuse", "drop")
 _MOST_COEFFICIENTS: Final = 5_000
+_BY_LIKELIHOOD: Final = (
+    "The likelihood falls unevenly around {}, as few records decide there. So intervals follow the likelihood itself: "
+    "they are not symmetric, and may have no end. They are more reliable than standard errors and p-values."
+)
+_NOT_NORMAL: Final = (
+    "The likelihood falls unevenly around {}, as few records decide there, and intervals that follow it would take too "
+    "long. So intervals may hold less often than stated."
+)
 
 
 @asked_of("regress", "estimate")
@@ -144,6 +152,7 @@ class _Question:
         coefficients: FloatArray,
         covariance: FloatArray,
         value: float | None,
+        found: LogitFit | None = None,
     ) -> Regression:
         rows = self.rows
         return Regression(
@@ -160,10 +169,22 @@ class _Question:
             covariance=covariance,
             confidence=self.confidence,
             where=rows.where,
-            caveats=self._caveats(model),
+            caveats=(*self._caveats(model), *([] if found is None else self._doubts(outcomes, found))),
             frame_kind=self.release.frame_kind,
             _predictor=Predictor(self.release, self.formula.columns, rows.design),
+            _profiles=None if found is None else found.profiles,
         )
+
+    def _doubts(self, outcomes: tuple[str, ...], found: LogitFit) -> list[str]:
+        """The caveat of coefficients whose interval is not a multiple of the standard error."""
+        several, terms = len(outcomes) > 1, self.rows.design.names
+        named = [
+            f"{terms[column]} of {outcomes[row]}" if several else terms[column]
+            for row, column in np.argwhere(found.doubtful)
+        ]
+        if not named:
+            return []
+        return [(_BY_LIKELIHOOD if found.profiles is not None else _NOT_NORMAL).format(name_some(named))]
 
     def _caveats(self, model: str) -> tuple[str, ...]:
         caveats = ["Standard errors are about the dummies, and about the records as a sample of a larger population."]
@@ -238,13 +259,13 @@ def _logit(question: _Question) -> Regression:
     candidates, given = rows.explanations()
 
     def fit(choice: Choice) -> LogitFit:
-        return fit_logit(choice.outcomes(shares), design, candidates, given, rows.weights)
+        return fit_logit(choice.outcomes(shares), design, candidates, given, rows.weights, question.confidence)
 
     found = fit(question.asked)
     if found.lost.any() or not found.reached:
         lost = [outcomes.labels[code] for code in outcomes.compared[found.lost]]
         fewer = question.asked.fewer(shares, lost, lambda choice: _is_whole(fit(choice)))
-        raise _no_estimate(rows, found, fewer)
+        raise _no_estimate(found, fewer)
     return question.answer(
         model="logit",
         outcomes=tuple(outcomes.labels[code] for code in outcomes.compared),
@@ -252,6 +273,7 @@ def _logit(question: _Question) -> Regression:
         coefficients=found.coefficients,
         covariance=found.covariance,
         value=found.value,
+        found=found,
     )
 
 
@@ -259,11 +281,9 @@ def _is_whole(found: LogitFit) -> bool:
     return found.reached and not found.lost.any()
 
 
-def _no_estimate(rows: Rows, found: LogitFit, fewer: int | None) -> ParameterError:
-    """The error of coefficients that run away; `fewer` of the most frequent values can be told apart."""
+def _no_estimate(found: LogitFit, fewer: int | None) -> ParameterError:
+    """The error of outcomes that do not occur; `fewer` of the most frequent values can be told apart."""
     n_lost, n_outcomes = max(int(np.count_nonzero(found.lost)), 1), len(found.lost)
-    about = [term for term, loose in zip(rows.design.terms, found.loose, strict=True) if loose and term != "1"]
-    named = f" with some values of {name_some(dict.fromkeys(about))}" if about else ""
     told = (
         "the outcome occurs"
         if n_outcomes == 1
@@ -272,8 +292,8 @@ def _no_estimate(rows: Rows, found: LogitFit, fewer: int | None) -> ParameterErr
     return ParameterError(
         "regress",
         "formula",
-        f"must have coefficients that the records determine, but {told} never or always{named}, as far as the sets "
-        "tell, so that no finite estimate exists",
+        f"must have coefficients that the records determine, but {told} never or always, as far as the sets tell, so "
+        "that no finite estimate exists",
     ).with_hint(
         "Leave terms out, or use more records."
         if fewer is None
