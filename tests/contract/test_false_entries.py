@@ -123,3 +123,33 @@ def test_records_are_left_out_only_where_a_method_says_so(people: pa.Table, tmp_
 
 def test_a_method_must_promise_something(people: pa.Table, tmp_path: Path) -> None:
     assert "silent: must promise at least one privacy model" in refused(people, "silent", tmp_path / "release")
+
+
+# --- estimators -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        ("Borrowed", "'borrowed' must name itself, or an estimator to which it handed cells, and not 'linear'"),
+        ("Unnamed", "'unnamed' must name the estimator of each of 2 cells, got 1"),
+        ("Turned", "'turned' must return counts of shape (2, 4), got (4, 2)"),
+        ("Missing", "'missing' must return counts that are finite numbers"),
+    ],
+)
+def test_what_an_estimator_returns_is_checked(people: pa.Table, false: ModuleType, made: str, told: str) -> None:
+    release = ld.anonymize(people, quasi=["age", "sex"], sensitive="disease", method="randomized-addition:l=2")
+
+    with pytest.raises(ld.UnsupportedError) as caught:
+        ld.estimate(release, by="sex", estimator=getattr(false, made)())
+    assert told in str(caught.value)
+    assert set(ld.estimate(release, by="sex", estimator=false.Asking()).estimator) == {"simplex"}
+
+
+@pytest.mark.parametrize(("made", "told"), [("FalseClasses", "and not 'linear'"), ("TurnedClasses", "of shape (2, 4)")])
+def test_what_a_class_estimator_returns_is_checked(people: pa.Table, false: ModuleType, made: str, told: str) -> None:
+    release = ld.anonymize(people, quasi=["age", "sex"], sensitive="disease", method="mondrian:model=k-anonymity:5")
+
+    with pytest.raises(ld.UnsupportedError) as caught:
+        ld.estimate(release, by="sex", estimator=getattr(false, made)())
+    assert told in str(caught.value)

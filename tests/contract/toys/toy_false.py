@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ldiversity.estimation import ESTIMATORS, CellData, ClassCells, ClassEstimator, ClassSolution, Estimator, Solution
 from ldiversity.methods import CodedTable, Grouping, GroupingMethod, GroupingRun, Partition
 from ldiversity.models import DistinctDiversity, KAnonymity, Measured, Population, PrivacyModel
 from ldiversity.schema import Domain
@@ -145,3 +146,77 @@ class Silent(Dropper):
     def promises(self, domain: Domain) -> tuple[PrivacyModel, ...]:  # noqa: ARG002 - the same for every domain
         """Nothing."""
         return ()
+
+
+class _Told(Estimator):
+    """Returns what it is told, whatever was published."""
+
+    summary: ClassVar[str] = "Nothing that was published."
+
+
+class Borrowed(_Told):
+    """Names an estimator that it never asked."""
+
+    name: ClassVar[str] = "borrowed"
+
+    def _solve(self, cells: CellData) -> Solution:
+        return Solution(np.ones(cells.counts.shape), ("linear",) * cells.n_cells)
+
+
+class Unnamed(_Told):
+    """Names too few."""
+
+    name: ClassVar[str] = "unnamed"
+
+    def _solve(self, cells: CellData) -> Solution:
+        return Solution(np.ones(cells.counts.shape), (self.name,))
+
+
+class Turned(_Told):
+    """Has cells for values."""
+
+    name: ClassVar[str] = "turned"
+
+    def _solve(self, cells: CellData) -> Solution:
+        return Solution(cells.linear.T.copy(), (self.name,) * cells.n_cells)
+
+
+class Missing(_Told):
+    """Has no numbers."""
+
+    name: ClassVar[str] = "missing"
+
+    def _solve(self, cells: CellData) -> Solution:
+        return Solution(np.full(cells.counts.shape, np.nan), (self.name,) * cells.n_cells)
+
+
+class Asking(_Told):
+    """Asks another estimator, and says so, as it may."""
+
+    name: ClassVar[str] = "asking"
+
+    def _solve(self, cells: CellData) -> Solution:
+        return ESTIMATORS["simplex"]().solve(cells)
+
+
+class FalseClasses(ClassEstimator):
+    """Names an estimator that it never asked."""
+
+    name: ClassVar[str] = "false-classes"
+    summary: ClassVar[str] = "Nothing that was published."
+
+    def solve(self, cells: ClassCells) -> ClassSolution:
+        """Ones."""
+        ones = np.ones(cells.counts.shape)
+        return ClassSolution(ones, ones, None, "linear", ())
+
+
+class TurnedClasses(FalseClasses):
+    """Has cells for values."""
+
+    name: ClassVar[str] = "turned-classes"
+
+    def solve(self, cells: ClassCells) -> ClassSolution:
+        """Ones."""
+        ones = np.ones(cells.counts.T.shape)
+        return ClassSolution(ones, ones, None, self.name, ())
