@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 import ldiversity as ld
+from ldiversity.evaluation.attacks import ATTACKS
 from ldiversity.methods import METHODS
 from ldiversity.models import MODELS
 from ldiversity.release import AlikeClaim
@@ -41,7 +42,7 @@ def people() -> pa.Table:
         {
             "age": drawn.integers(20, 90, 200),
             "sex": drawn.choice(["f", "m"], 200),
-            "disease": drawn.choice(["flu", "cold", "cut", "gout"], 200, p=[0.7, 0.1, 0.1, 0.1]),
+            "disease": drawn.choice(["flu", "cold", "cut", "gout"], 200, p=[0.46, 0.18, 0.18, 0.18]),
         }
     )
 
@@ -153,3 +154,46 @@ def test_what_a_class_estimator_returns_is_checked(people: pa.Table, false: Modu
     with pytest.raises(ld.UnsupportedError) as caught:
         ld.estimate(release, by="sex", estimator=getattr(false, made)())
     assert told in str(caught.value)
+
+
+# --- attacks ----------------------------------------------------------------------------------------
+
+ATTACK_TOYS = {
+    "overfull": ("Overfull", "returns probabilities that add up to more than 1"),
+    "misplaced": ("Misplaced", "names rows of beliefs that it does not return"),
+    "crash": ("Crash", "failed (ZeroDivisionError)"),
+    "crashing-risk": ("CrashingRisk", "failed (KeyError)"),
+}
+
+
+@pytest.fixture
+def attackers(false: ModuleType) -> Iterator[None]:
+    with ExitStack() as stack:
+        for name, (made, _) in ATTACK_TOYS.items():
+            stack.enter_context(ATTACKS.registered(name, getattr(false, made)))
+        yield
+
+
+@pytest.mark.usefixtures("attackers")
+def test_an_attack_that_fails_stops_no_other(people: pa.Table) -> None:
+    release = ld.anonymize(people, quasi=["age", "sex"], sensitive="disease", method="anatomy:l=2")
+    report = ld.attack(release, people, targets=20)
+
+    assert "homogeneity" in {one.attack for one in report.results}
+    assert "linkability" in {one.attack for one in report.risks}
+    why = {one.attack: one.reason for one in report.skipped}
+    for name, (_, told) in ATTACK_TOYS.items():
+        assert why[name] == f"the attack of the package 'toy_false' {told}"
+        with pytest.raises(ld.UnsupportedError, match=f"{name!r} cannot be run: the attack of the package 'toy_false'"):
+            ld.attack(release, people, attacks=name)
+    assert "somebody" not in str(report.skipped)
+
+
+@pytest.mark.usefixtures("attackers")
+def test_a_comparison_says_which_attack_failed(people: pa.Table) -> None:
+    found = ld.compare(
+        people, quasi=["age", "sex"], sensitive="disease", methods=["mondrian"], l=[2], queries=3, seed=1
+    )
+
+    assert "Not run: the attack 'crash'. " in " ".join(str(found).split())
+    assert "the package 'toy_false' failed (ZeroDivisionError)" in " ".join(str(found).split())

@@ -8,7 +8,9 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ldiversity import Attack, PrivacyRisk, Release, RiskAttack
 from ldiversity.estimation import ESTIMATORS, CellData, ClassCells, ClassEstimator, ClassSolution, Estimator, Solution
+from ldiversity.evaluation.attacks import Beliefs, Targets
 from ldiversity.methods import CodedTable, Grouping, GroupingMethod, GroupingRun, Partition
 from ldiversity.models import DistinctDiversity, KAnonymity, Measured, Population, PrivacyModel
 from ldiversity.schema import Domain
@@ -220,3 +222,60 @@ class TurnedClasses(FalseClasses):
         """Ones."""
         ones = np.ones(cells.counts.T.shape)
         return ClassSolution(ones, ones, None, self.name, ())
+
+
+@dataclass(frozen=True)
+class Overfull(Attack):
+    """Believes in every value more than is possible."""
+
+    name: ClassVar[str] = "overfull"
+
+    @property
+    def knowledge(self) -> str:
+        """What they know."""
+        return "They know nothing."
+
+    def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
+        """Seven for each value."""
+        return Beliefs(np.full((1, len(release.domain(attribute))), 7.0), np.zeros(targets.n, dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class Crash(Overfull):
+    """Fails, and quotes a cell."""
+
+    name: ClassVar[str] = "crash"
+    compared: ClassVar[bool] = True
+
+    def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:  # noqa: ARG002 - it fails
+        """No beliefs."""
+        raise ZeroDivisionError("a cell of somebody")
+
+
+@dataclass(frozen=True)
+class Misplaced(Overfull):
+    """Points at beliefs that are not there."""
+
+    name: ClassVar[str] = "misplaced"
+
+    def beliefs(self, release: Release, targets: Targets, attribute: str) -> Beliefs:
+        """The second row of one."""
+        even = np.full((1, len(release.domain(attribute))), 0.1)
+        return Beliefs(even, np.ones(targets.n, dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class CrashingRisk(RiskAttack):
+    """Fails, and quotes a cell."""
+
+    name: ClassVar[str] = "crashing-risk"
+    meaning: ClassVar[str] = "fail"
+
+    @property
+    def knowledge(self) -> str:
+        """What they know."""
+        return "They know nothing."
+
+    def measure(self, *given: object) -> PrivacyRisk:  # type: ignore[override]
+        """No risk."""
+        raise KeyError("a cell of somebody", len(given))
