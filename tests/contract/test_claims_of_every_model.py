@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 
 import ldiversity as ld
-from ldiversity.models import MODELS, LevelUnique, Population, contradicted
+from ldiversity.entries import ENTRIES
+from ldiversity.models import LevelUnique, Population, contradicted
 from ldiversity.release import Form
 from ldiversity.schema import Attribute, Role, Schema
 
@@ -52,7 +53,7 @@ def release_of(codes: np.ndarray, rule: ld.PrivacyModel, layout: str, sizes: tup
 
 
 def test_every_model_is_covered() -> None:
-    assert set(RULES) == set(MODELS)
+    assert set(RULES) == set(ENTRIES["models"])
 
 
 @pytest.mark.parametrize("layout", ["generalized", "bucketized"])

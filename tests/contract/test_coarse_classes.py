@@ -52,7 +52,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def publish(method: str, **more: Any) -> Release:
-    return ld.anonymize(people(), quasi=QUASI, sensitive="value", method=f"{method}:l=2", levels=LEVELS, **more)
+    made = METHODS[method].of_level(2)
+    return ld.anonymize(people(), quasi=QUASI, sensitive="value", method=made, levels=LEVELS, **more)
 
 
 @pytest.mark.parametrize("method", GENERALIZING)
