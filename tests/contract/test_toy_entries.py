@@ -231,7 +231,7 @@ def test_a_distance_publishes_is_saved_and_loaded(tmp_path: Path) -> None:
     loaded.verify()
     assert loaded.mechanism("job").to_dict() == release.mechanism("job").to_dict()
     assert ld.audit(loaded).passed
-    with pytest.raises(ld.ParameterError, match=r"must be written toy-length, got 'length:3'"):
+    with pytest.raises(ld.ParameterError, match=r"must be written toy-length, got 'toy-length:3'"):
         parse_distance("toy-length:3")
 
 
