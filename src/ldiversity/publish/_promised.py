@@ -43,7 +43,7 @@ def check_left_out(method: GroupingMethod, *, left_out: int, n_records: int, aga
     `again` says that the others were grouped once more, which may leave out as many of them.
     """
     allowed = method.may_leave_out
-    if not left_out or (allowed and again) or left_out <= allowed * n_records:
+    if method.leaves_out or not left_out or (allowed and again) or left_out <= allowed * n_records:
         return
     share = "none" if not allowed else f"at most {allowed:.4g} of them"
     raise ClaimError(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray
-from ldiversity.base.numbers import counted_of, number, percent
+from ldiversity.base.numbers import counted_of, number, percent_at_most
 from ldiversity.errors import ClaimError
 from ldiversity.models import ClassCounts, failing_and_contradicted
 from ldiversity.release._check_sets import REPORT_IT
@@ -130,7 +130,8 @@ class ClassFaults:
                 raise _broken(attribute, f"{self._of_all(failing, 'breaks', 'break')} the claim: {rule}")
         for claim, alone in zip(claims, self.contradicted, strict=False):
             if alone:
-                share = f"a value has more than {percent(claim.posterior)} of the records, or " * (claim.posterior < 1)
+                most = percent_at_most(claim.posterior)
+                share = f"a value has more than {most} of the records, or " if claim.posterior < 1 else ""
                 figure = f"its own figure is on the wrong side of {number(claim.rule.required)}"
                 kept = f"{self._of_all(alone, 'keeps', 'keep')} {claim.rule.text!r}"
                 raise _broken(attribute, f"{kept} by the word of that model alone: {share}{figure}")
