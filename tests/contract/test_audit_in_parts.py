@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 import ldiversity as ld
 from ldiversity.base.spill import Buckets
+from ldiversity.entries import ENTRIES
 from ldiversity.evaluation.audit import _tally
 from ldiversity.models import MODELS, ClassCounts, LevelUnique, Measured, Population
 
@@ -94,7 +95,7 @@ def assert_same(table: pa.Table, **how: Any) -> ld.Audit:
 
 
 def test_every_model_is_covered() -> None:
-    assert set(RULES) | set(RULES_OF_NUMBERS) == set(MODELS)
+    assert set(RULES) | set(RULES_OF_NUMBERS) == set(ENTRIES["models"])
 
 
 @pytest.mark.parametrize("kind", TABLES)
@@ -153,8 +154,8 @@ def test_a_class_that_does_not_fit_is_refused_with_a_way_out(monkeypatch: pytest
 def test_a_model_of_a_stranger_knows_nothing_of_parts(dealt: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(TOYS))
     minority = importlib.import_module("toy_model").Minority
-    with MODELS.registered("minority", minority):
-        found = assert_same(TABLES["usual"], quasi=QUASI, sensitive=VALUES, models="minority:2")
+    with MODELS.registered("toy-minority", minority):
+        found = assert_same(TABLES["usual"], quasi=QUASI, sensitive=VALUES, models="toy-minority:2")
 
     assert found.models["minority_m"].passed is False
     assert dealt

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 
 import ldiversity as ld
-from ldiversity.models import MODELS, LevelUnique
+from ldiversity.entries import ENTRIES
+from ldiversity.models import LevelUnique, Population, contradicted
 from ldiversity.release import Form
 from ldiversity.schema import Attribute, Role, Schema
 
@@ -31,28 +32,28 @@ RULES: dict[str, ld.PrivacyModel] = {
     "level": ld.LevelDiversity(l=3, e=1, hierarchy=TREE),
     "level-unique": LevelUnique(l=3, levels=(0, 1, 2, 3)),
 }
+DOMAIN = ld.Domain(("a", "b", "c", "d"), ordered=True, positions=(0.0, 1.0, 2.0, 3.0))
 GOOD = np.array([0, 1, 2, 3, 0, 1, 2, 3], dtype=np.int32)
 BAD = np.array([0, 0, 0, 0, 1, 2, 3, 1], dtype=np.int32)
 """Classes 0 and 1 hold four records each; class 0 holds one value only."""
 
 
 def release_of(codes: np.ndarray, rule: ld.PrivacyModel, layout: str, sizes: tuple[int, int] = (4, 4)) -> ld.Release:
-    domain = ld.Domain(("a", "b", "c", "d"), ordered=True, positions=(0.0, 1.0, 2.0, 3.0))
     generalized = layout == "generalized"
     return ld.ClassRelease.in_memory(
-        schema=Schema((Attribute("age", Role.QUASI, "int64"), Attribute("v", Role.SENSITIVE, "string", domain))),
+        schema=Schema((Attribute("age", Role.QUASI, "int64"), Attribute("v", Role.SENSITIVE, "string", DOMAIN))),
         layout=layout,  # type: ignore[arg-type]
         rules={"v": rule},
         class_of=np.repeat(np.arange(2, dtype=np.int32), sizes),
         values={"v": codes},
         regions=pa.table({"age": [{"low": 1, "high": 4}, {"low": 5, "high": 8}]}) if generalized else None,
-        columns=None if generalized else pa.table({"age": range(1, 9)}),
+        columns=None if generalized else pa.table({"age": np.repeat([1, 5], sizes)}),
         forms={"age": Form("interval", low=1, high=8)} if generalized else None,
     )
 
 
 def test_every_model_is_covered() -> None:
-    assert set(RULES) == set(MODELS)
+    assert set(RULES) == set(ENTRIES["models"])
 
 
 @pytest.mark.parametrize("layout", ["generalized", "bucketized"])
@@ -64,6 +65,18 @@ def test_a_claim_is_written_and_read_again(name: str, layout: str, tmp_path: Pat
 
     read.verify()
     assert read.claims[0].rule == RULES[name]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_what_holds_is_neither_beyond_the_posterior_nor_beyond_what_is_required(name: str) -> None:
+    rule, draw = RULES[name], np.random.default_rng(8)
+    counts = draw.integers(0, draw.integers(1, 9, 4000)[:, None], (4000, 4))
+    counts = counts[counts.any(axis=1)]
+    everyone = Population(DOMAIN, np.array([9, 9, 8, 8]))
+    holds, reached = rule.holds(counts, everyone), rule.reached(counts, everyone)
+
+    assert holds.any()
+    assert not (holds & contradicted(rule, counts, reached)).any()
 
 
 @pytest.mark.parametrize("name", RULES)

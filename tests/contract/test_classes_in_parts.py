@@ -14,7 +14,7 @@ import pytest
 
 import ldiversity as ld
 from ldiversity.base.randomness import Key
-from ldiversity.catalog import CATALOG, MethodEntry
+from ldiversity.catalog import CATALOG, LISTED, MethodEntry
 from ldiversity.engines import LocalEngine, Rows, Secrets
 from ldiversity.methods import GroupingMethod
 from ldiversity.models import count_classes
@@ -156,7 +156,11 @@ def test_the_records_of_a_person_are_in_different_classes(table: pa.Table, entry
         with pytest.raises(ld.UnsupportedError, match="person cannot be given"):
             publish(table, load(entry), tmp_path / "release", person="who", drop="job")
         return
-    release = publish(table, load(entry), tmp_path / "release", person="who", drop="job")
+    try:
+        release = publish(table, load(entry), tmp_path / "release", person="who", drop="job")
+    except ld.UnsupportedError:
+        assert entry.name not in LISTED, "methods of other packages may refuse people with several rows"
+        return
 
     release.verify()
     who = table["who"].to_numpy()[release.columns(["id"])["id"].to_numpy()]

@@ -62,8 +62,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def publish(method: str, **more: Any) -> Release:
-    text = ",".join(["l=2", *filter(None, [OPTIONS.get(method)])])
-    decisions: dict[str, Any] = {"quasi": QUASI, "sensitive": "value", "method": f"{method}:{text}", "levels": LEVELS}
+    strength = METHODS[method].strength
+    options = ",".join(filter(None, [strength and f"{strength}=2", OPTIONS.get(method)]))
+    text = f"{method}:{options}" if options else method
+    decisions: dict[str, Any] = {"quasi": QUASI, "sensitive": "value", "method": text, "levels": LEVELS}
     return ld.anonymize(table(), **{**decisions, **more})
 
 

@@ -11,7 +11,8 @@ from scipy import stats
 
 import ldiversity as ld
 from ldiversity.base.randomness import FreshWords
-from ldiversity.mechanisms import MECHANISMS, BalancedSelection, SetMechanism, mechanism_from_dict
+from ldiversity.entries import ENTRIES
+from ldiversity.mechanisms import BalancedSelection, SetMechanism, mechanism_from_dict
 from ldiversity.publish import draw_sets
 
 LINE = ld.OrderedDistance()
@@ -79,7 +80,7 @@ def all_sets(domain: ld.Domain, mechanism: SetMechanism) -> tuple[np.ndarray, np
 
 
 def test_every_kind_is_covered() -> None:
-    assert {mechanism.kind for _, mechanism in CASES.values()} == set(MECHANISMS)
+    assert {mechanism.kind for _, mechanism in CASES.values()} == set(ENTRIES["mechanisms"])
 
 
 @every_case

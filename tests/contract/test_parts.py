@@ -210,9 +210,19 @@ def test_several_columns_keep_the_promise(name: str) -> None:
     assert np.count_nonzero(class_of >= 0) >= 0.99 * N
 
 
+def taking_people(name: str) -> GroupingMethod:
+    """A method, unless it refuses people with several rows."""
+    method, given = made(name), table(person=True)
+    try:
+        method.group(given, GroupingRun(workers=1))
+    except ld.UnsupportedError:
+        pytest.skip(f"{name} refuses people with several rows")
+    return method
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_people_with_many_rows_are_kept_apart(name: str) -> None:
-    method, given = made(name), table(person=True)
+    method, given = taking_people(name), table(person=True)
 
     done = cut(method, given)
     class_of, n_classes = grouped(method, given, done)
@@ -255,16 +265,19 @@ def test_a_part_in_which_the_promise_cannot_be_kept_is_noticed(name: str) -> Non
     among = np.zeros(N, dtype=bool)
     among[spoiled] = True
 
-    assert not method.feasible(counts_of(given, among, wholes))
     assert method.feasible(counts_of(given, np.ones(N, dtype=bool), wholes))
     assert method.feasible(counts_of(given, np.zeros(N, dtype=bool), wholes))
+    if all(rule.of_people for rule in method.promises(given.sensitive[0].domain)):
+        assert method.feasible(counts_of(given, among, wholes))  # whatever the values are
+        return
+    assert not method.feasible(counts_of(given, among, wholes))
     with pytest.raises(ld.InfeasibleError):
         method.group(taken(given, spoiled, wholes), GroupingRun(workers=1))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_person_with_too_much_of_a_part_is_noticed(name: str) -> None:
-    method, given = made(name), table()
+    method, given = taking_people(name), table()
     known = counts_of(given, np.ones(N, dtype=bool), [given.sensitive[0].counts])
 
     assert method.feasible(replace(known, most_of_person=N // 3))

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import ldiversity as ld
-from ldiversity.catalog import CATALOG, OPTIONS
+from ldiversity.catalog import CATALOG, LISTED, OPTIONS
 from ldiversity.datasets import patients, patients_tree
 from ldiversity.faces.cli import cli
 from ldiversity.methods import METHODS
@@ -118,7 +118,7 @@ def test_a_publication_is_the_same_after_pickling(method: str) -> None:
     assert copy.command() == publication.command()
 
 
-@pytest.mark.parametrize("method", CATALOG)
+@pytest.mark.parametrize("method", LISTED)  # the schema has the methods of this package alone
 def test_a_saved_publication_satisfies_the_schema(folder: Path, method: str) -> None:
     by_text(method).save(folder / "saved.toml")
 

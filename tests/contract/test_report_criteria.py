@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import ldiversity as ld
+from ldiversity.entries import ENTRIES
 from ldiversity.estimation import CLASS_ESTIMATORS, ESTIMATORS
 from ldiversity.evaluation.attacks import ATTACKS, Beliefs, Criterion, Targets
 from ldiversity.evaluation.compare import ComparedRun
@@ -48,7 +49,8 @@ def release(request: pytest.FixtureRequest, people: pa.Table) -> ld.Release:
 @pytest.mark.parametrize("name", ATTACKS)
 def test_every_attack_informs_one_of_the_three_questions(name: str) -> None:
     assert ATTACKS[name].criterion in CRITERIA
-    assert ATTACKS[name].attacker.endswith(".")
+    said = ATTACKS[name].attacker  # glossaries leave out attackers of other packages who are not described
+    assert said.endswith(".") or (not said and name not in ENTRIES["attacks"])
 
 
 def test_every_registered_attack_is_measured_or_open_whether_attacks_are_run_or_not(release: ld.Release) -> None:

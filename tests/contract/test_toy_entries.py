@@ -44,7 +44,7 @@ QUASI = ["age", "sex"]
 class EvenCounts(ld.Estimator):
     """Says that all values are equally frequent, and nothing about how wrong that is."""
 
-    name: ClassVar[str] = "even"
+    name: ClassVar[str] = "toy-even"
     summary: ClassVar[str] = "Equal counts."
 
     def _solve(self, cells: CellData) -> Solution:
@@ -55,7 +55,7 @@ class EvenCounts(ld.Estimator):
 class EvenClasses(ClassEstimator):
     """The same for grouped releases."""
 
-    name: ClassVar[str] = "even"
+    name: ClassVar[str] = "toy-even"
     summary: ClassVar[str] = "Equal counts."
 
     def solve(self, cells: ClassCells) -> ClassSolution:
@@ -67,7 +67,7 @@ class EvenClasses(ClassEstimator):
 class FirstValue(ld.Attack):
     """Names the first value of the domain for everyone."""
 
-    name: ClassVar[str] = "first"
+    name: ClassVar[str] = "toy-first"
     compared: ClassVar[bool] = True
 
     @property
@@ -83,8 +83,8 @@ class FirstValue(ld.Attack):
 class LengthDistance(ld.Distance):
     """How much the lengths of two texts differ."""
 
-    kind: ClassVar[str] = "length"
-    form: ClassVar[str] = "length"
+    kind: ClassVar[str] = "toy-length"
+    form: ClassVar[str] = "toy-length"
 
     def matrix(self, domain: ld.Domain) -> FloatArray:
         lengths = np.array([len(str(value)) for value in domain.values], dtype=float)
@@ -101,14 +101,14 @@ class LengthDistance(ld.Distance):
 class Lottery(UniformSelection):
     """Uniform selection under a name of its own."""
 
-    kind: ClassVar[str] = "lottery"
+    kind: ClassVar[str] = "toy-lottery"
 
 
 @dataclass(frozen=True)
 class LotteryMethod(RandomizingMethod):
     """Hides each value among two others by the lottery; it has no parameter."""
 
-    name: ClassVar[str] = "lottery"
+    name: ClassVar[str] = "toy-lottery"
 
     def fit(self, domain: ld.Domain) -> SetMechanism:
         return Lottery(len(domain), 3)
@@ -117,7 +117,7 @@ class LotteryMethod(RandomizingMethod):
 class ParityMaker(HierarchyMaker):
     """Odd and even numbers."""
 
-    form: ClassVar[str] = "parity"
+    form: ClassVar[str] = "toy-parity"
 
     def make(self, argument: str, limits: Mapping[str, float | str]) -> ld.Hierarchy:  # noqa: ARG002 - has none
         rows = [(str(value), "odd" if int(str(value)) % 2 else "even", "any") for value in self.values]
@@ -132,13 +132,13 @@ def open_semicolons(path: Path, types: Mapping[str, str] | None) -> Any:
 
 
 TOYS: list[tuple[Registry[Any], str, Any]] = [
-    (ESTIMATORS, "even", EvenCounts),
-    (CLASS_ESTIMATORS, "even", EvenClasses),
-    (ATTACKS, "first", FirstValue),
-    (DISTANCES, "length", LengthDistance),
-    (MECHANISMS, "lottery", Lottery),
-    (HIERARCHY_MAKERS, "parity", ParityMaker),
-    (FILE_ENDINGS, ".semi", open_semicolons),
+    (ESTIMATORS, "toy-even", EvenCounts),
+    (CLASS_ESTIMATORS, "toy-even", EvenClasses),
+    (ATTACKS, "toy-first", FirstValue),
+    (DISTANCES, "toy-length", LengthDistance),
+    (MECHANISMS, "toy-lottery", Lottery),
+    (HIERARCHY_MAKERS, "toy-parity", ParityMaker),
+    (FILE_ENDINGS, ".toysemi", open_semicolons),
 ]
 
 
@@ -177,8 +177,8 @@ def test_a_mechanism_is_saved_loaded_checked_and_estimated_from(tmp_path: Path) 
     loaded.verify()
     assert ld.audit(loaded).passed
     assert ld.estimate(loaded, estimator="linear").records.sum() == 300
-    assert "lottery" in ld.user_report(loaded).to_html()
-    assert "lottery" in repr(loaded)
+    assert "toy-lottery" in ld.user_report(loaded).to_html()
+    assert "toy-lottery" in repr(loaded)
 
 
 @pytest.mark.parametrize("kind", ENTRIES)
@@ -190,14 +190,14 @@ def test_every_entry_has_the_name_under_which_it_is_registered(kind: str) -> Non
 def test_an_estimator_without_errors_states_none_in_any_face(release: ld.Release, tmp_path: Path) -> None:
     release.save(tmp_path / "release")
 
-    result = ld.estimate(release, by="sex", estimator="even")
+    result = ld.estimate(release, by="sex", estimator="toy-even")
 
-    assert set(result.estimator) == {"even"}
+    assert set(result.estimator) == {"toy-even"}
     unknown = result.low != result.high
     assert np.isnan(result.std_error[unknown]).all()
     assert any("errors" in caveat and "are empty" in caveat for caveat in result.caveats)
     assert result._repr_html_()
-    assert "even" in run("estimate", str(tmp_path / "release"), "--by", "sex", "--estimator", "even")
+    assert "toy-even" in run("estimate", str(tmp_path / "release"), "--by", "sex", "--estimator", "toy-even")
     assert ld.estimate(release, estimator=type(EvenCounts())() if release.layout == "sets" else EvenClasses()).n_cells
 
 
@@ -205,12 +205,12 @@ def test_an_attack_runs_in_every_face(release: ld.Release, tmp_path: Path) -> No
     people = patients(200, seed=3)
     release.save(tmp_path / "release")
 
-    (result,) = ld.attack(release, people, attacks="first").results
+    (result,) = ld.attack(release, people, attacks="toy-first").results
 
     assert result.found == 200
-    assert any(one.attack == "first" for one in ld.attack(release, people, targets=20).results)
-    assert "first" in run("attack", str(tmp_path / "release"), "--attacks", "first")
-    assert "first" in ld.holder_report(release, people).to_html()
+    assert any(one.attack == "toy-first" for one in ld.attack(release, people, targets=20).results)
+    assert "toy-first" in run("attack", str(tmp_path / "release"), "--attacks", "toy-first")
+    assert "toy-first" in ld.holder_report(release, people).to_html()
 
 
 def test_an_attack_of_a_stranger_is_run_in_comparisons() -> None:
@@ -218,11 +218,11 @@ def test_an_attack_of_a_stranger_is_run_in_comparisons() -> None:
     found = ld.compare(patients(150, seed=3), **roles, l=[2], methods=["anatomy"], queries=5, seed=1)
 
     assert found.rows[0].reason is None
-    assert "first" in str(found.rows[0].attacks)
+    assert "toy-first" in str(found.rows[0].attacks)
 
 
 def test_a_distance_publishes_is_saved_and_loaded(tmp_path: Path) -> None:
-    method = ld.SemanticDiversity(l=2, d=1, distance=parse_distance("length"))
+    method = ld.SemanticDiversity(l=2, d=1, distance=parse_distance("toy-length"))
     people = patients(200, seed=3)
 
     release = ld.anonymize(people, quasi=QUASI, sensitive="job", method=method, output=tmp_path / "release")
@@ -231,17 +231,17 @@ def test_a_distance_publishes_is_saved_and_loaded(tmp_path: Path) -> None:
     loaded.verify()
     assert loaded.mechanism("job").to_dict() == release.mechanism("job").to_dict()
     assert ld.audit(loaded).passed
-    with pytest.raises(ld.ParameterError, match=r"must be written length, got 'length:3'"):
-        parse_distance("length:3")
+    with pytest.raises(ld.ParameterError, match=r"must be written toy-length, got 'toy-length:3'"):
+        parse_distance("toy-length:3")
 
 
 def test_a_made_hierarchy_and_an_input_format_work_on_the_command_line(tmp_path: Path) -> None:
-    table = tmp_path / "people.semi"
+    table = tmp_path / "people.toysemi"
     rows = [f"{20 + i % 30};{'abcd'[i % 4]}" for i in range(120)]
     table.write_text("age;disease\n" + "\n".join(rows), encoding="utf-8")
     words = ["anonymize", str(table), "--quasi", "age", "--sensitive", "disease", "--type", "age=integer"]
 
-    run(*words, "--method", "incognito", "-l", "2", "--hierarchy", "age=parity", "-o", str(tmp_path / "release"))
+    run(*words, "--method", "incognito", "-l", "2", "--hierarchy", "age=toy-parity", "-o", str(tmp_path / "release"))
 
     published = pa.table(ld.load_release(tmp_path / "release").table)
     assert set(published["age"].to_pylist()) <= {str(age) for age in range(20, 50)} | {"odd", "even", "any"}

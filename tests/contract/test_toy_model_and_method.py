@@ -28,7 +28,7 @@ from ldiversity.schema import Attribute, Role, Schema
 
 TOYS = Path(__file__).parent / "toys"
 ROLES = ("--quasi", "age,sex", "--sensitive", "disease")
-METHOD_TOYS = ["blocks", "thirds"]
+METHOD_TOYS = ["toy-blocks", "toy-thirds"]
 POLICY = """[table]
 file = "people.csv"
 quasi = ["age", "sex"]
@@ -36,18 +36,18 @@ quasi = ["age", "sex"]
 [sensitive.disease]
 
 [method]
-name = "blocks"
+name = "toy-blocks"
 size = 6
 
 [output]
 folder = "release"
 """
 ANNOUNCED = """[ldiversity.models]
-minority = toy_model:Minority
+toy-minority = toy_model:Minority
 
 [ldiversity.methods]
-blocks = toy_method:Blocks
-thirds = toy_method:Thirds
+toy-blocks = toy_method:Blocks
+toy-thirds = toy_method:Thirds
 """
 
 
@@ -56,9 +56,9 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.syspath_prepend(str(TOYS))
     model, methods = importlib.import_module("toy_model"), importlib.import_module("toy_method")
     with ExitStack() as stack:
-        stack.enter_context(MODELS.registered("minority", model.Minority))
-        stack.enter_context(METHODS.registered("blocks", methods.Blocks))
-        stack.enter_context(METHODS.registered("thirds", methods.Thirds))
+        stack.enter_context(MODELS.registered("toy-minority", model.Minority))
+        stack.enter_context(METHODS.registered("toy-blocks", methods.Blocks))
+        stack.enter_context(METHODS.registered("toy-thirds", methods.Thirds))
         yield
 
 
@@ -94,7 +94,7 @@ def run(*words: object) -> Any:
 @pytest.fixture
 def kept(people: pa.Table, tmp_path: Path) -> ld.ClassRelease:
     """A release that claims the toy model besides another one, read from its folder."""
-    publish(people, ld.Mondrian(model=["minority:3", "k-anonymity:5"])).save(tmp_path / "release")
+    publish(people, ld.Mondrian(model=["toy-minority:3", "k-anonymity:5"])).save(tmp_path / "release")
     read = ld.load_release(tmp_path / "release")
     assert isinstance(read, ld.ClassRelease)
     return read
@@ -105,13 +105,13 @@ def test_a_claimed_toy_model_is_verified_and_audited(kept: ld.ClassRelease) -> N
     found = ld.audit(kept)
 
     assert [(one.model.text, one.verdict.passed) for one in found.asked] == [
-        ("minority:3", True),
+        ("toy-minority:3", True),
         ("k-anonymity:5", True),
     ]
     figure = found.models["minority_m"]
     assert (figure.passed, figure.required, figure.meaning) == (
         True,
-        ("minority:3",),
+        ("toy-minority:3",),
         "records outside the majority of the worst class",
     )
     assert isinstance(figure.value, int)
@@ -119,21 +119,21 @@ def test_a_claimed_toy_model_is_verified_and_audited(kept: ld.ClassRelease) -> N
 
 
 def test_a_toy_model_is_asked_for_by_its_text(people: pa.Table) -> None:
-    found = ld.audit(people, quasi=["age", "sex"], sensitive="disease", models=["minority:2", "distinct:2"])
+    found = ld.audit(people, quasi=["age", "sex"], sensitive="disease", models=["toy-minority:2", "distinct:2"])
 
     assert found.passed is False
     assert "--method bsgi -l 3" in " ".join(found.advice.words)  # classes of three different values
-    assert ld.check("minority:2", publish(people, ld.BSGI(l=3))).passed
+    assert ld.check("toy-minority:2", publish(people, ld.BSGI(l=3))).passed
 
 
 def test_a_toy_model_judges_sets(people: pa.Table) -> None:
-    assert ld.audit(publish(people, ld.RandomizedAddition(l=3)), models="minority:2").passed
+    assert ld.audit(publish(people, ld.RandomizedAddition(l=3)), models="toy-minority:2").passed
 
 
 def test_a_report_shows_a_toy_model(kept: ld.ClassRelease, people: pa.Table) -> None:
     for page in (ld.user_report(kept).to_html(), ld.holder_report(kept, people).to_html()):
         assert "at least 3 records do not have the most frequent value" in page
-        assert "minority:3" in page
+        assert "toy-minority:3" in page
 
 
 def test_a_broken_toy_model_is_never_written(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_a_broken_toy_model_is_never_written(tmp_path: Path) -> None:
     release = ld.ClassRelease.in_memory(
         schema=Schema((Attribute("age", Role.QUASI, "int64"), Attribute("v", Role.SENSITIVE, "string", domain))),
         layout="generalized",
-        rules={"v": [ld.KAnonymity(2), MODELS["minority"].from_text(["1"])]},
+        rules={"v": [ld.KAnonymity(2), MODELS["toy-minority"].from_text(["1"])]},
         class_of=np.array([0, 0, 1, 1], dtype=np.int32),
         values={"v": np.array([0, 1, 1, 1], dtype=np.int32)},
         regions=pa.table({"age": [{"low": 1, "high": 2}, {"low": 3, "high": 4}]}),
@@ -155,22 +155,29 @@ def test_a_broken_toy_model_is_never_written(tmp_path: Path) -> None:
 
 
 def test_commands_take_a_toy_model(table: Path, tmp_path: Path) -> None:
-    asked = ("--method", "incognito", "--model", "minority:2", "--model", "k-anonymity:4")
+    asked = ("--method", "incognito", "--model", "toy-minority:2", "--model", "k-anonymity:4")
     for words in (("plan", table, *ROLES, *asked), ("anonymize", table, *ROLES, *asked, "-o", tmp_path / "release")):
         done = run(*words)
         assert done.exit_code == 0, done.output
         assert "at least 2 records do not have the most frequent value" in " ".join(done.output.split())
-    assert run("audit", tmp_path / "release", "--model", "minority:2").exit_code == 0
-    assert run("audit", tmp_path / "release", "--model", "minority:90").exit_code == 1
-    assert "minority" in run("audit", tmp_path / "release", "--model", "minorities:2").output
+    assert run("audit", tmp_path / "release", "--model", "toy-minority:2").exit_code == 0
+    assert run("audit", tmp_path / "release", "--model", "toy-minority:90").exit_code == 1
+    assert "toy-minority" in run("audit", tmp_path / "release", "--model", "minorities:2").output
 
 
 def test_a_comparison_takes_a_toy_model(people: pa.Table) -> None:
     found = ld.compare(
-        people, quasi="age", sensitive="disease", methods=["mondrian"], l=[2], models=["minority:2"], queries=5, seed=1
+        people,
+        quasi="age",
+        sensitive="disease",
+        methods=["mondrian"],
+        l=[2],
+        models=["toy-minority:2"],
+        queries=5,
+        seed=1,
     )
 
-    assert "mondrian model=minority:2" in [row.label for row in found.rows if row.measured]
+    assert "mondrian model=toy-minority:2" in [row.label for row in found.rows if row.measured]
 
 
 # --- the methods ------------------------------------------------------------------------------------
@@ -184,7 +191,7 @@ def toy(request: pytest.FixtureRequest) -> str:
 def test_a_toy_method_is_in_the_catalog(toy: str) -> None:
     entry = CATALOG[toy]
 
-    assert entry.family == {"blocks": "classes", "thirds": "sets"}[toy]
+    assert entry.family == {"toy-blocks": "classes", "toy-thirds": "sets"}[toy]
     assert entry.summary == (METHODS[toy].__doc__ or "").strip()
     assert [name for name in entry.options if name not in OPTIONS] == []
 
@@ -219,32 +226,32 @@ def test_a_comparison_runs_toy_methods_once(people: pa.Table) -> None:
         people, quasi="age", sensitive="disease", methods=[*METHOD_TOYS, "anatomy"], l=[2, 3], queries=5, seed=1
     )
 
-    assert [row.label for row in found.rows] == ["blocks", "thirds", "anatomy l=2", "anatomy l=3"]
+    assert [row.label for row in found.rows] == ["toy-blocks", "toy-thirds", "anatomy l=2", "anatomy l=3"]
     assert all(row.measured for row in found.rows)
-    assert found.rows[0].words == ("--method", "blocks")
+    assert found.rows[0].words == ("--method", "toy-blocks")
 
 
 def test_the_command_compare_gives_options_to_a_toy_method(table: Path) -> None:
-    done = run("compare", table, *ROLES, "--methods", "blocks", "--size", 6, "--queries", 5, "--seed", 1, "--json")
+    done = run("compare", table, *ROLES, "--methods", "toy-blocks", "--size", 6, "--queries", 5, "--seed", 1, "--json")
 
     assert done.exit_code in {0, 1}, done.output
-    assert [row["label"] for row in json.loads(done.stdout)["rows"]] == ["blocks size=6"]
+    assert [row["label"] for row in json.loads(done.stdout)["rows"]] == ["toy-blocks size=6"]
 
 
 def test_a_comparison_gives_options_to_a_toy_method(people: pa.Table) -> None:
     found = ld.compare(
-        people, quasi="age", sensitive="disease", methods=["blocks"], options={"size": 6}, queries=5, seed=1
+        people, quasi="age", sensitive="disease", methods=["toy-blocks"], options={"size": 6}, queries=5, seed=1
     )
 
-    assert found.rows[0].words == ("--method", "blocks", "--size", "6")
+    assert found.rows[0].words == ("--method", "toy-blocks", "--size", "6")
 
 
 @pytest.mark.parametrize(
     ("words", "size"),
     [
-        (("--method", "blocks", "--size", 5, "--descending"), 5),
-        (("--method", "blocks"), 4),
-        (("--method", "thirds"), None),
+        (("--method", "toy-blocks", "--size", 5, "--descending"), 5),
+        (("--method", "toy-blocks"), 4),
+        (("--method", "toy-thirds"), None),
     ],
 )
 def test_commands_take_a_toy_method(table: Path, tmp_path: Path, words: tuple[object, ...], size: int | None) -> None:
@@ -261,12 +268,12 @@ def test_commands_take_a_toy_method(table: Path, tmp_path: Path, words: tuple[ob
 def test_help_names_a_toy_method_and_its_options() -> None:
     said = " ".join(run("anonymize", "--help").output.split())
 
-    assert (METHODS["blocks"].__doc__ or "") in said
-    assert "Records in a block. For blocks." in said
+    assert (METHODS["toy-blocks"].__doc__ or "") in said
+    assert "Records in a block. For toy-blocks." in said
 
 
 def test_a_wrong_option_of_a_toy_method_is_one_sentence(table: Path, tmp_path: Path) -> None:
-    done = run("anonymize", table, *ROLES, "--method", "blocks", "-l", 3, "-o", tmp_path / "release")
+    done = run("anonymize", table, *ROLES, "--method", "toy-blocks", "-l", 3, "-o", tmp_path / "release")
 
     assert done.exit_code == 2
     assert "not an option of this method" in done.output
@@ -295,7 +302,7 @@ def test_options_that_are_called_like_those_of_a_command_change_nothing_for_othe
 
 
 def test_the_least_number_of_an_option_is_checked(table: Path, tmp_path: Path) -> None:
-    words = ("anonymize", table, *ROLES, "--method", "blocks", "--size", 1, "-o", tmp_path / "release")
+    words = ("anonymize", table, *ROLES, "--method", "toy-blocks", "--size", 1, "-o", tmp_path / "release")
 
     done = CliRunner().invoke(cli, [str(word) for word in words])
 
@@ -305,7 +312,7 @@ def test_the_least_number_of_an_option_is_checked(table: Path, tmp_path: Path) -
 
 
 def test_a_publication_with_a_toy_method_is_saved_and_loaded(people: pa.Table, tmp_path: Path) -> None:
-    asked = ld.Publication(quasi=["age", "sex"], sensitive="disease", method="blocks:size=6,descending=yes")
+    asked = ld.Publication(quasi=["age", "sex"], sensitive="disease", method="toy-blocks:size=6,descending=yes")
     asked.save(tmp_path / "asked.toml")
     read = ld.Publication.load(tmp_path / "asked.toml")
 
@@ -314,18 +321,18 @@ def test_a_publication_with_a_toy_method_is_saved_and_loaded(people: pa.Table, t
 
 
 def test_a_publication_keeps_several_promises(people: pa.Table, tmp_path: Path) -> None:
-    method = ld.Mondrian(l=2, model=["minority:2", "k-anonymity:4"])
+    method = ld.Mondrian(l=2, model=["toy-minority:2", "k-anonymity:4"])
     asked = ld.Publication(quasi=["age", "sex"], sensitive="disease", method=method)
     asked.save(tmp_path / "asked.toml")
     read = ld.Publication.load(tmp_path / "asked.toml")
 
-    assert [claim.model for claim in read.publish(people).claims] == ["frequency", "minority", "k-anonymity"]
+    assert [claim.model for claim in read.publish(people).claims] == ["frequency", "toy-minority", "k-anonymity"]
 
 
 # --- every entry ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [*MODELS, "minority"])
+@pytest.mark.parametrize("name", [*MODELS, "toy-minority"])
 def test_every_model_says_what_it_measures(name: str) -> None:
     model = MODELS[name]
     figures = [one.figure for one in model.survey()] or [model.measured]
@@ -383,17 +390,17 @@ def call(environment: dict[str, str], *commands: tuple[object, ...]) -> Iterator
 
 def test_a_package_announces_its_model_and_method(elsewhere: dict[str, str], table: Path, tmp_path: Path) -> None:
     folder = tmp_path / "release"
-    both = ("--method", "mondrian", "--model", "minority:2", "--model", "k-anonymity:4")
+    both = ("--method", "mondrian", "--model", "toy-minority:2", "--model", "k-anonymity:4")
 
     _, audited, *_ = call(
         elsewhere,
-        ("anonymize", table, *ROLES, "--method", "blocks", "--size", 7, "-o", folder),
-        ("audit", folder, "--model", "minority:1", "--json"),
+        ("anonymize", table, *ROLES, "--method", "toy-blocks", "--size", 7, "-o", folder),
+        ("audit", folder, "--model", "toy-minority:1", "--json"),
         ("anonymize", table, *ROLES, *both, "-o", tmp_path / "both"),
         ("audit", tmp_path / "both"),
     )
 
-    assert json.loads(audited)["asked"][0]["text"] == "minority:1"
+    assert json.loads(audited)["asked"][0]["text"] == "toy-minority:1"
 
 
 def test_a_policy_names_a_toy_method(elsewhere: dict[str, str], table: Path, tmp_path: Path) -> None:
@@ -407,10 +414,10 @@ def test_a_policy_names_a_toy_method(elsewhere: dict[str, str], table: Path, tmp
 
 def test_a_claim_of_a_model_that_is_not_installed_is_refused(kept: ld.ClassRelease, tmp_path: Path) -> None:
     assert kept.claims
-    withdrawn = MODELS["minority"]
-    MODELS.withdraw("minority")
+    withdrawn = MODELS["toy-minority"]
+    MODELS.withdraw("toy-minority")
     try:
         with pytest.raises(ld.ReleaseFormatError, match="known privacy model"):
             ld.load_release(tmp_path / "release")
     finally:
-        MODELS.register("minority", withdrawn)
+        MODELS.register("toy-minority", withdrawn)

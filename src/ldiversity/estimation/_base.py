@@ -10,6 +10,7 @@ import numpy as np
 
 from ldiversity.errors import UnsupportedError
 from ldiversity.estimation._errors import Asked, Errors, matrix_errors
+from ldiversity.estimation._returned import checked_names, checked_numbers, named_inside
 from ldiversity.mechanisms import SINGULAR_CONDITION
 
 if TYPE_CHECKING:
@@ -70,11 +71,17 @@ class Estimator(ABC):
             raise UnsupportedError(
                 "estimate", f"{self.name} needs published sets, but this release has single members"
             ).with_hint("Use the estimator 'simplex' or 'linear', which need only counts.")
-        return self._solve(cells)
+        solution, inside = named_inside(lambda: self._solve(cells))
+        checked_numbers(self.name, {"counts": solution.counts}, (cells.n_cells, cells.n_values))
+        checked_names(self.name, solution.estimators, inside, cells.n_cells)
+        return solution
 
     @abstractmethod
     def _solve(self, cells: CellData) -> Solution:
-        """Solve cells whose mechanisms it supports."""
+        """Solve cells whose mechanisms it supports.
+
+        `Solution.estimators` names this one for each cell, or one whose `solve` it called.
+        """
 
 
 class CautiousEstimator(Estimator):

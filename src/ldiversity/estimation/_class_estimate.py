@@ -22,6 +22,7 @@ from ldiversity.estimation._count_classes import CodeClasses, ExactCells, Profil
 from ldiversity.estimation._exchange import MOST_VALUES, Exchange, why_not_by_chance
 from ldiversity.estimation._profiles import profile_classes
 from ldiversity.estimation._result import Estimate
+from ldiversity.estimation._returned import checked_numbers
 from ldiversity.estimation._runs import Spread
 from ldiversity.estimation._seen import as_bytes, cells_in, rows_in
 from ldiversity.estimation._spread import Wanted, spread_column
@@ -117,6 +118,10 @@ def estimate_classes(question: ClassQuestion, bounded: Bounded | None = None) ->
         raise nothing_selected(question.filters, [])
     cells = replace(counted.cells, exchange=counted.exchange, reason=reason)
     solution = question.solver.solve(cells)
+    numbers = {"counts": solution.counts, "centers": solution.centers}
+    checked_numbers(question.solver.name, numbers, cells.counts.shape)
+    if solution.errors is not None and np.shape(solution.errors) != cells.counts.shape:
+        checked_numbers(question.solver.name, {"errors": solution.errors}, cells.counts.shape)
     low, high = _intervals(cells, solution, confidence=question.confidence, min_records=question.min_records)
     few = cells.records < question.min_records
     note = f"fewer than {question.min_records} records"

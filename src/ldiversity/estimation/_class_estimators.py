@@ -5,10 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from ldiversity.errors import UnsupportedError
 from ldiversity.estimation._projection import project
+from ldiversity.estimation._returned import checks_names
 from ldiversity.mechanisms import SINGULAR_CONDITION
 
 if TYPE_CHECKING:
@@ -63,9 +64,15 @@ class ClassEstimator(ABC):
     meaning: ClassVar[str] = ""
     """The same for people who know no statistics; glossaries of reports show it."""
 
+    def __init_subclass__(cls, **given: Any) -> None:  # noqa: ANN401 - what a base class takes
+        """See to it that an estimator names itself, or one that it asked."""
+        super().__init_subclass__(**given)
+        if "solve" in vars(cls):
+            cls.solve = checks_names(vars(cls)["solve"])  # type: ignore[method-assign]
+
     @abstractmethod
     def solve(self, cells: ClassCells) -> ClassSolution:
-        """Estimate the counts of every cell."""
+        """Estimate the counts of every cell; the solution names this estimator, or one whose `solve` it called."""
 
 
 class ClassShares(ClassEstimator):

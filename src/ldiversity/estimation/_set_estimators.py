@@ -13,6 +13,7 @@ from ldiversity.estimation._borrowing import borrow
 from ldiversity.estimation._likelihood import maximize
 from ldiversity.estimation._likelihood_errors import MANY_RECORDS, likelihood_errors
 from ldiversity.estimation._projection import project
+from ldiversity.estimation._returned import noted
 from ldiversity.sentences import Setting, say
 
 if TYPE_CHECKING:
@@ -159,6 +160,7 @@ class Auto(LikelihoodEstimator):
             prior = cells.marginal() if small.any() else np.full(cells.n_values, 1.0 / cells.n_values)
             counts, early = maximize(cells, prior, np.where(small, float(cells.n_values), 0.0))
             few, caveats = "map", _stopped_early(early)
+        noted((few, "mle"))  # their work is done here, all cells at once
         return Solution(counts, tuple(few if one else "mle" for one in small), caveats)
 
 

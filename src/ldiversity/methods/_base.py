@@ -238,6 +238,10 @@ class GroupingMethod(Method):
     """Whether classes are formed without looking at quasi-identifiers: then which of the records with the same values
     share a class is pure chance, and an unbiased estimate exists."""
 
+    leaves_out: ClassVar[bool] = False
+    """Whether it leaves records out without being asked, such as those of too frequent values; `may_leave_out` is then
+    no limit."""
+
     needs_hierarchies: ClassVar[bool] = False
     """Whether every quasi-identifier must have a hierarchy; those without one get an automatic one."""
 

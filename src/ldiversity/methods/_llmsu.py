@@ -103,6 +103,7 @@ class LLMSU(GroupingMethod):
     strength: ClassVar[str | None] = "l"
     layout: ClassVar[Literal["generalized", "bucketized"]] = "bucketized"
     blind: ClassVar[bool] = True
+    leaves_out: ClassVar[bool] = True
     parts: ClassVar[Literal["near", "random", "alike"] | None] = "random"
 
     l: ColumnLevels

@@ -62,6 +62,7 @@ class MBF(GroupingMethod):
     for_comparison: ClassVar[bool] = True
     layout: ClassVar[Literal["generalized", "bucketized"]] = "bucketized"
     blind: ClassVar[bool] = True
+    leaves_out: ClassVar[bool] = True
     parts: ClassVar[Literal["near", "random", "alike"] | None] = "random"
 
     l: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ldiversity.models._alpha_k import AlphaK
 from ldiversity.models._base import PrivacyModel
 from ldiversity.models._beta_likeness import BetaLikeness
+from ldiversity.models._contradicted import contradicted, failing_and_contradicted
 from ldiversity.models._counts import ClassCounts, Population, SomeClasses, count_classes, sizes_as_classes
 from ldiversity.models._delta_disclosure import DeltaDisclosure
 from ldiversity.models._distinct import DistinctDiversity
@@ -48,7 +49,9 @@ __all__ = [
     "Verdict",
     "WorstClass",
     "as_written",
+    "contradicted",
     "count_classes",
+    "failing_and_contradicted",
     "judge",
     "model_from_dict",
     "model_text",

@@ -18,7 +18,7 @@ from ldiversity.base.arrays import BoolArray, FloatArray, Json
 from ldiversity.base.combinations import Sizes
 from ldiversity.base.typed import number_text
 from ldiversity.errors import ParameterError
-from ldiversity.models._counts import ClassCounts, Population, sizes_as_classes
+from ldiversity.models._counts import ClassCounts, Population, of_sums, sizes_as_classes
 from ldiversity.models._measured import Figures, Measured
 from ldiversity.schema import Domain
 
@@ -89,6 +89,10 @@ class PrivacyModel(ABC):
     strict: ClassVar[bool] = False
     """Whether a class that reaches exactly what is required breaks the rule."""
 
+    rounding: ClassVar[float] = 1e-9
+    """How far, relatively, `reached` and the largest share may be beyond what `holds` allows: it may decide exactly
+    what they have rounded. A class that is farther beyond breaks the rule, whatever `holds` says."""
+
     scale: ClassVar[str] = "l"
     """The parameter to which `reached` is compared."""
 
@@ -104,7 +108,7 @@ class PrivacyModel(ABC):
     of_people: ClassVar[bool] = False
     """Whether it counts records that look alike and no sensitive values. Then audits and releases need no sensitive
     column; and, if it is monotone, releases that keep quasi-identifiers promise it too, by raising their levels.
-    `counts` may then have one column for all values: only its sums mean anything."""
+    `counts` and `population` then have one column for all values, of any table."""
 
     shares_decide: ClassVar[bool] = False
     """Whether classes that satisfy it exist exactly when no value has more than 1/l of all records: then `plan` can
@@ -117,6 +121,13 @@ class PrivacyModel(ABC):
     not_of_sets: ClassVar[str] = ""
     """Why a release of sets cannot be judged by the model; empty when it can. A model of what is ``learned`` judges
     sets that were drawn with an epsilon all the same: they rule nothing out."""
+
+    def __init_subclass__(cls, **given: Any) -> None:  # noqa: ANN401 - what a base class takes
+        """See to it that a model `of_people` is never shown a sensitive value: it gets one column, the sums."""
+        super().__init_subclass__(**given)
+        for name in ("reached", "holds"):
+            if cls.of_people and name in vars(cls):
+                setattr(cls, name, of_sums(vars(cls)[name]))
 
     @property
     def figure(self) -> Measured:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ldiversity.base.arrays import CodeArray
 from ldiversity.schema import Domain
 
-__all__ = ["ClassCounts", "Population", "SomeClasses", "count_classes", "sizes_as_classes"]
+__all__ = ["ClassCounts", "Population", "SomeClasses", "count_classes", "of_sums", "sizes_as_classes"]
 
 Found = TypeVar("Found")
 
@@ -21,6 +21,7 @@ _BLOCK_CELLS: Final = 1 << 20
 """Numbers in a dense block: memory is bounded by it, not by classes times values."""
 
 _FEW_CLASSES: Final = 1000
+_RECORDS: Final = Domain(("*",))
 _ODD_OF_CODES: Final = np.uint64(0x9E3779B97F4A7C15)
 _ODD_OF_COUNTS: Final = np.uint64(0xBF58476D1CE4E5B9)
 """Spread numbers over 64 bits; any odd numbers do."""
@@ -181,7 +182,28 @@ def sizes_as_classes(sizes: NDArray[np.int64]) -> ClassCounts:
     [3, 1]
     """
     starts = np.arange(len(sizes) + 1, dtype=np.int64)
-    return ClassCounts(starts, np.zeros(len(sizes), dtype=np.int32), sizes, Domain(("*",)))
+    return ClassCounts(starts, np.zeros(len(sizes), dtype=np.int32), sizes, _RECORDS)
+
+
+def of_sums(judge: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of a model that looks at counts, shown nothing but how many records each class has.
+
+    Examples
+    --------
+    >>> shown = of_sums(lambda model, counts, population: (counts.tolist(), population.counts.tolist()))
+    >>> shown(None, np.array([[1, 2], [0, 3]]), Population(Domain(("a", "b")), np.array([4, 5])))
+    ([[3], [3]], [9])
+    """
+
+    @wraps(judge)
+    def judged(model: object, counts: NDArray[np.int64], population: Population) -> Any:  # noqa: ANN401 - as it was
+        if counts.shape[1] != 1:
+            counts = counts.sum(axis=1, keepdims=True)
+        if len(population.counts) != 1:
+            population = Population(_RECORDS, population.counts.sum(keepdims=True))
+        return judge(model, counts, population)
+
+    return judged
 
 
 def count_classes(class_of: NDArray[np.integer], codes: CodeArray, n_classes: int, domain: Domain) -> ClassCounts:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ldiversity.base.answers import HIDDEN, STORED, Answer, Unbounded, fact
 from ldiversity.base.arrays import BoolArray, FloatArray
 from ldiversity.base.numbers import number
+from ldiversity.models._contradicted import contradicted
 from ldiversity.models._counts import ClassCounts
 
 if TYPE_CHECKING:
@@ -114,7 +115,8 @@ def judge(models: Sequence[PrivacyModel], classes: ClassCounts) -> tuple[Verdict
     for block, counts in classes.blocks():
         for row, model in enumerate(models):
             reached[row, block] = model.reached(counts, population)
-            holds[row, block] = model.holds(counts, population)
+            believed = ~contradicted(model, counts, reached[row, block])
+            holds[row, block] = model.holds(counts, population) & believed
     return tuple(
         _summarized(model, values, passed, classes.sizes)
         for model, values, passed in zip(models, reached, holds, strict=True)

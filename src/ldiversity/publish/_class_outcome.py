@@ -11,8 +11,9 @@ from ldiversity.mechanisms import ClassMechanism
 from ldiversity.publish._grids import Grids, grid_notes
 from ldiversity.publish._notes import hierarchy_notes
 from ldiversity.publish._prepare import Preparation
+from ldiversity.publish._promised import check_left_out
 from ldiversity.publish._public import with_domains
-from ldiversity.release import AlikeClaim, ClassClaim, ClassDescription, Form, subjects_of
+from ldiversity.release import AlikeClaim, ClassDescription, Form, class_claim, subjects_of
 from ldiversity.schema import Domain, Schema
 
 __all__ = ["ClassOutcome", "class_columns_of"]
@@ -69,6 +70,7 @@ class ClassOutcome:
     def describe(self) -> ClassDescription:
         """All of the release but its rows."""
         preparation, method = self.preparation, self.preparation.method
+        check_left_out(method, left_out=self.suppressed, n_records=self.n_records, again=self.left_out_before > 0)
         # Keeping the records of one person apart chooses among records with the same values, so chance is not all.
         apart = preparation.question.person is not None
         before = {"left_out_before": self.left_out_before} if self.left_out_before else {}
@@ -77,14 +79,15 @@ class ClassOutcome:
         )
         schema = with_domains(preparation.schema, self.domains)
         names = subjects_of(schema)
+        promised = {name: method.promises_of(name, self.domains[name]) for name in names}
         return ClassDescription(
             schema=schema,
             mechanisms=dict.fromkeys(names, mechanism),
             claims=tuple(
                 claim
-                for name in names
+                for name, rules in promised.items()
                 for claim in (
-                    *(ClassClaim(name, rule) for rule in method.promises_of(name, self.domains[name])),
+                    *(class_claim(name, rule, layout=method.layout, people=apart) for rule in rules),
                     *(AlikeClaim(name, rule, people=apart) for rule in preparation.question.model),
                 )
             ),

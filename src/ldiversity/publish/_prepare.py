@@ -29,6 +29,7 @@ from ldiversity.publish._hierarchies import is_made, read_hierarchies
 from ldiversity.publish._ladders import Ladder
 from ldiversity.publish._levels import Level
 from ldiversity.publish._notes import holder_notes, is_declared, plain_notes, raised_notes
+from ldiversity.publish._promised import check_promises
 from ldiversity.publish._raising import raise_levels
 from ldiversity.publish._uniqueness import ColumnUniqueness, LookAlikes
 from ldiversity.release import EXACT, PEOPLE, RECORDS, Form, Format, check_publishable, no_records_left, parse_type
@@ -262,6 +263,8 @@ def prepare(question: Publication, source: Source, engine: Engine) -> Preparatio
         _check_free(schema)
         # A method sees sensitive columns in the order of the table.
         coders = {name: coders[name] for name in schema.names(Role.SENSITIVE)}
+    if question.grouping is not None:
+        check_promises(question.grouping, {name: coder.domain for name, coder in coders.items()})
     notes = holder_notes(whole, wanted, counts, missing=missing, without_role=without_role)
     notes += plain_notes(question.plain, secrets=bool(wanted)) if groups else ()
     notes += raised_notes(question.levels, levels)

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray
-from ldiversity.base.numbers import counted_of
+from ldiversity.base.numbers import counted_of, number, percent_at_most
 from ldiversity.errors import ClaimError
-from ldiversity.models import ClassCounts
+from ldiversity.models import ClassCounts, failing_and_contradicted
 from ldiversity.release._check_sets import REPORT_IT
 from ldiversity.release._claims import ClassClaim
 from ldiversity.schema import Domain
@@ -24,9 +24,10 @@ _WAITING: Final = 1 << 18
 _NOTHING: Final = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32))
 
 
-def verify_classes(
+def verify_classes(  # noqa: PLR0913 - what was published, part by part
     claims: Sequence[ClassClaim],
     *,
+    attribute: str | None = None,
     domain: Domain,
     n_classes: int,
     row_classes: NDArray[np.integer[Any]],
@@ -39,7 +40,9 @@ def verify_classes(
     Parameters
     ----------
     claims
-        The promises about one attribute; at least one.
+        The promises about one attribute.
+    attribute
+        Its name, where nothing may be promised about its classes.
     row_classes
         The class of each published row, from 0; -1 where a record shows no value.
     classes, codes, counts
@@ -57,20 +60,20 @@ def verify_classes(
     ldiversity.errors.ClaimError: x: 1 of 2 published classes breaks the claim: In every class no value of 'x' belongs to more than 1 of 2 records.
     Hint: Nothing was published. Please report this with the command that was run, without the data.
     """  # noqa: E501 - the message is one line
-    claim = claims[0]
+    name = attribute if attribute is not None else claims[0].attribute
     if len(classes) != len(codes) or (counts is not None and len(counts) != len(codes)):
-        raise _broken(claim, "every published value must have a class")
+        raise _broken(name, "every published value must have a class")
     if len(codes) and (codes.min() < 0 or codes.max() >= len(domain)):
-        raise _broken(claim, "published values must stay inside the domain")
+        raise _broken(name, "published values must stay inside the domain")
     if counts is not None and len(counts) and counts.min() < 1:
-        raise _broken(claim, "published counts must be positive")
+        raise _broken(name, "published counts must be positive")
     if len(classes) and (classes.min() < 0 or classes.max() >= n_classes):
-        raise _broken(claim, "published values must belong to a class")
+        raise _broken(name, "published values must belong to a class")
     if len(row_classes) and (row_classes.min() < -1 or row_classes.max() >= n_classes):
-        raise _broken(claim, "published rows must belong to a class")
+        raise _broken(name, "published rows must belong to a class")
     recounted = _recount(classes, codes, counts, n_classes, domain)
     rows = np.bincount(row_classes[row_classes >= 0], minlength=n_classes)
-    find_faults(claims, recounted, rows).refuse(claims)
+    find_faults(claims, recounted, rows).refuse(name, claims)
 
 
 @dataclass(frozen=True)
@@ -87,38 +90,55 @@ class ClassFaults:
         Classes without a row.
     failing
         For each claim: the classes that break it.
+    contradicted
+        For each claim: the classes that satisfy it only by the word of its model.
 
     Examples
     --------
     >>> ClassFaults(2, failing=(1,)) + ClassFaults(3, failing=(0,))
-    ClassFaults(n_classes=5, different=0, empty=0, failing=(1,))
+    ClassFaults(n_classes=5, different=0, empty=0, failing=(1,), contradicted=())
     """
 
     n_classes: int
     different: int = 0
     empty: int = 0
     failing: tuple[int, ...] = ()
+    contradicted: tuple[int, ...] = ()
 
     def __add__(self, other: ClassFaults) -> ClassFaults:
-        failing = tuple(mine + theirs for mine, theirs in zip_longest(self.failing, other.failing, fillvalue=0))
         return ClassFaults(
-            self.n_classes + other.n_classes, self.different + other.different, self.empty + other.empty, failing
+            self.n_classes + other.n_classes,
+            self.different + other.different,
+            self.empty + other.empty,
+            _added(self.failing, other.failing),
+            _added(self.contradicted, other.contradicted),
         )
 
     def _of_all(self, n: int, one: str, several: str) -> str:
         return counted_of(n, self.n_classes, "published class|published classes", one, several)
 
-    def refuse(self, claims: Sequence[ClassClaim]) -> None:
+    def refuse(self, attribute: str, claims: Sequence[ClassClaim]) -> None:
         """Raise `ClaimError` if there is a fault."""
         if self.different:
             what = f"{self._of_all(self.different, 'has', 'have')} different numbers of rows and values"
-            raise _broken(claims[0], what)
+            raise _broken(attribute, what)
         if not self.n_classes or self.empty:
-            raise _broken(claims[0], "every class must have a row")
+            raise _broken(attribute, "every class must have a row")
         for claim, failing in zip(claims, self.failing, strict=True):
             if failing:
                 rule = claim.statement[:-1]
-                raise _broken(claim, f"{self._of_all(failing, 'breaks', 'break')} the claim: {rule}")
+                raise _broken(attribute, f"{self._of_all(failing, 'breaks', 'break')} the claim: {rule}")
+        for claim, alone in zip(claims, self.contradicted, strict=False):
+            if alone:
+                most = percent_at_most(claim.posterior)
+                share = f"a value has more than {most} of the records, or " if claim.posterior < 1 else ""
+                figure = f"its own figure is on the wrong side of {number(claim.rule.required)}"
+                kept = f"{self._of_all(alone, 'keeps', 'keep')} {claim.rule.text!r}"
+                raise _broken(attribute, f"{kept} by the word of that model alone: {share}{figure}")
+
+
+def _added(mine: tuple[int, ...], theirs: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(one + other for one, other in zip_longest(mine, theirs, fillvalue=0))
 
 
 def find_faults(claims: Sequence[ClassClaim], recounted: ClassCounts, rows: NDArray[np.int64]) -> ClassFaults:
@@ -126,8 +146,9 @@ def find_faults(claims: Sequence[ClassClaim], recounted: ClassCounts, rows: NDAr
     different, empty = int(np.count_nonzero(rows != recounted.sizes)), int(np.count_nonzero(rows == 0))
     # A class without a value satisfies or breaks nothing.
     judged = not different and not empty
-    failing = tuple(len(claim.rule.failing(recounted)) if judged else 0 for claim in claims)
-    return ClassFaults(recounted.n_classes, different, empty, failing)
+    found = [failing_and_contradicted(claim.rule, recounted) if judged else (0, 0) for claim in claims]
+    failing, contradicted = (tuple(one[place] for one in found) for place in (0, 1))
+    return ClassFaults(recounted.n_classes, different, empty, failing, contradicted)
 
 
 class Recount:
@@ -186,5 +207,5 @@ def _recount(
     return ClassCounts(starts.astype(np.int64), values[first].astype(np.int32), summed.astype(np.int64), domain)
 
 
-def _broken(claim: ClassClaim, what: str) -> ClaimError:
-    return ClaimError(what, column=claim.attribute, hint=REPORT_IT)
+def _broken(attribute: str, what: str) -> ClaimError:
+    return ClaimError(what, column=attribute, hint=REPORT_IT)

@@ -22,6 +22,7 @@ __all__ = [
     "Claim",
     "ClassClaim",
     "claim_of",
+    "class_claim",
     "sets_not_protected",
     "subjects_of",
     "what_changes_tell",
@@ -288,6 +289,22 @@ class AlikeClaim(ClassClaim):
             own = self.rule.statement(PEOPLE)
             said = f"With records that look alike in all quasi-identifiers as classes: {own[:1].lower()}{own[1:]}"
         return f"{said} The holder counted people, each of them once." if self.people else said
+
+
+def class_claim(attribute: str, rule: PrivacyModel, *, layout: str, people: bool) -> ClassClaim:
+    """What a rule promises: about classes, or about records that look alike where these are not in one class.
+
+    In a bucketized release every record keeps its quasi-identifiers, so records of a class need not look alike.
+
+    Examples
+    --------
+    >>> from ldiversity.models import KAnonymity
+    >>> class_claim("disease", KAnonymity(5), layout="bucketized", people=False)
+    AlikeClaim(attribute='disease', rule=KAnonymity(k=5), people=False)
+    """
+    if layout == "bucketized" and rule.of_people:
+        return AlikeClaim(attribute, rule, people=people)
+    return ClassClaim(attribute, rule)
 
 
 def subjects_of(schema: Schema) -> tuple[str, ...]:

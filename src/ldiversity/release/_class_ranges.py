@@ -85,7 +85,7 @@ def _verify_rows(
             faults[name] += find_faults(claims[name], counted, sizes)
         give_back()
     for name, found in faults.items():
-        found.refuse(claims[name])
+        found.refuse(name, claims[name])
 
 
 def _watched(
@@ -132,7 +132,7 @@ def _verify_values(
             faults[name] += find_faults(claims[name], counted, sizes)
         give_back()
     for name, found in faults.items():
-        found.refuse(claims[name])
+        found.refuse(name, claims[name])
 
 
 def _sizes(some: ClassRange) -> NDArray[np.int64]:

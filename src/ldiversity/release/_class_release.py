@@ -25,7 +25,7 @@ from ldiversity.models import ClassCounts, PrivacyModel, count_classes
 from ldiversity.release._base import Release
 from ldiversity.release._batches import CodedBatch, RowBatch
 from ldiversity.release._cells import low_ends_first
-from ldiversity.release._claims import PEOPLE, RECORDS, AlikeClaim, ClassClaim
+from ldiversity.release._claims import PEOPLE, RECORDS, AlikeClaim, ClassClaim, class_claim
 from ldiversity.release._class_publish import publish_counts, publish_rows
 from ldiversity.release._class_read import in_folder
 from ldiversity.release._class_rows import ClassRows, MemoryClassRows
@@ -159,7 +159,9 @@ class ClassRelease(Release[Frame_co]):
         description = ClassDescription(
             schema,
             mechanisms or dict.fromkeys(names, ClassMechanism("given")),
-            tuple(ClassClaim(name, rule) for name in names for rule in _several(rules[name])),
+            tuple(
+                class_claim(name, rule, layout=layout, people=False) for name in names for rule in _several(rules[name])
+            ),
             layout,
             forms or exact,
             class_columns,
@@ -212,7 +214,7 @@ class ClassRelease(Release[Frame_co]):
         """How many classes break the rule that is claimed."""
         own = [claim.rule for claim in self.claims_of(attribute) if not isinstance(claim, AlikeClaim)]
         broken = [rule.failing(self.classes(attribute)) for rule in own]
-        return len(np.unique(np.concatenate(broken)))
+        return len(np.unique(np.concatenate(broken))) if broken else 0
 
     def tally(self, attribute: str) -> EvidenceTally:
         """Gathers nothing, because classes are already counted."""

@@ -71,7 +71,7 @@ def _verify(rows: ClassRows, description: ClassDescription, n_rows: int) -> None
         if len(row_classes) != n_rows:
             raise ClaimError(f"there must be {n_rows} records", column=name, got=len(row_classes))
         domain = RECORDS if name == PEOPLE else description.schema.domain(name)
-        said: dict[str, Any] = {"domain": domain, "n_classes": n_classes, "row_classes": row_classes}
+        said: dict[str, Any] = {"attribute": name, "domain": domain, "n_classes": n_classes, "row_classes": row_classes}
         if description.layout == "bucketized":
             held = rows.counts(name)
             classes = np.repeat(np.arange(held.n_classes), np.diff(held.starts))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp
+from math import exp, inf
 from typing import ClassVar, Final, Literal
 
 import numpy as np
@@ -40,6 +40,7 @@ class EpsilonBound(PrivacyModel):
     monotone: ClassVar[bool] = True
     higher_is_safer: ClassVar[bool] = False
     scale: ClassVar[str] = "epsilon"
+    rounding: ClassVar[float] = inf  # posteriors are rounded, which matters where one is small
     of_sets: ClassVar[Literal["possible", "likely", "learned"]] = "likely"
     measured: ClassVar[Measured] = Measured(
         "epsilon",

@@ -8,7 +8,7 @@ from typing import Final
 
 from ldiversity.mechanisms import ClassMechanism
 from ldiversity.models import model_from_dict
-from ldiversity.release._claims import PEOPLE, AlikeClaim, ClassClaim, subjects_of
+from ldiversity.release._claims import PEOPLE, ClassClaim, class_claim, subjects_of
 from ldiversity.release._class_limits import SEPARATE_CLASSES
 from ldiversity.release._class_read import FolderClassRows
 from ldiversity.release._class_release import ClassRelease
@@ -99,15 +99,13 @@ def _class_columns(classes: ClassesEntry) -> dict[str, str]:
 def _claims(
     name: str, entry: SensitiveEntry | PeopleEntry, layout: ClassLayout, manifest: Manifest, schema: Schema
 ) -> Iterator[ClassClaim]:
-    for place, said in enumerate((entry.claim, *entry.further_claims)):
-        # What every record keeps cannot be counted by class: such a promise is about records that look alike.
+    for said in (entry.claim, *entry.further_claims):
         rule = model_from_dict(said.rule)
         if name == PEOPLE and not rule.of_people:
             raise damaged("without sensitive attributes, a claim must be about records alone")
         if rule.needs_fit and rule.unfit(schema.domain(name)) is not None:
             raise damaged(f"the claim about {name!r} must be one that its values can keep")
-        alike = place and layout == "bucketized" and rule.of_people
-        claim = AlikeClaim(name, rule, people=manifest.person) if alike else ClassClaim(name, rule)
+        claim = class_claim(name, rule, layout=layout, people=manifest.person)
         same = (said.model, said.l, said.d) == (claim.model, claim.l, claim.d)
         if not same or abs(said.posterior - claim.posterior) > _ROUNDING:
             raise damaged(f"the claim about {name or 'records'!r} must be its rule's")

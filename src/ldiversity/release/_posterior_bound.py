@@ -34,6 +34,7 @@ class PosteriorBound(PrivacyModel):
     monotone: ClassVar[bool] = True
     higher_is_safer: ClassVar[bool] = False
     scale: ClassVar[str] = "p"
+    rounding: ClassVar[float] = 2 * _ROUNDING
     measured: ClassVar[Measured] = FrequencyDiversity.measured
 
     p: float

@@ -201,8 +201,10 @@ class RangeNote:
     def from_json(cls, text: str | bytes) -> RangeNote:
         """What `to_json` made a text of."""
         said = json.loads(text)
+        tuples = ("failing", "contradicted")
         faults = {
-            name: ClassFaults(**{**one, "failing": tuple(one["failing"])}) for name, one in said["faults"].items()
+            name: ClassFaults(**{**one, **{key: tuple(one[key]) for key in tuples}})
+            for name, one in said["faults"].items()
         }
         return cls(said["number"], said["rows"], faults, tuple(said["apart"]))
 
@@ -274,7 +276,7 @@ def refuse_ranges(ranges: Ranges, notes: Iterable[RangeNote], *, n_rows: int | N
         faults = ClassFaults(missing, empty=missing, failing=(0,) * len(ranges.claims(subject)))
         for note in found.values():
             faults += note.faults[subject]
-        faults.refuse(ranges.claims(subject))
+        faults.refuse(subject, ranges.claims(subject))
     for name in ranges.regions:
         if any(name in note.apart for note in found.values()):
             raise ClaimError("release", f"rows of one class must share {name!r}")

@@ -17,7 +17,7 @@ from ldiversity.schema import Domain
 class Blocks(GroupingMethod):
     """Neighbors by the first number, or records as they come, so many at a time."""
 
-    name: ClassVar[str] = "blocks"
+    name: ClassVar[str] = "toy-blocks"
     layout: ClassVar[Literal["generalized", "bucketized"]] = "generalized"
 
     size: int = field(default=4, metadata={"help": "Records in a block.", "minimum": 2})
@@ -41,7 +41,7 @@ class Blocks(GroupingMethod):
 class Thirds(RandomizingMethod):
     """Each value among two others, always."""
 
-    name: ClassVar[str] = "thirds"
+    name: ClassVar[str] = "toy-thirds"
 
     def fit(self, domain: Domain) -> SetMechanism:
         """The uniform mechanism for sets of three."""

@@ -15,11 +15,11 @@ from ldiversity.models import Measured, Population, PrivacyModel
 class Minority(PrivacyModel):
     """In every class at least `m` records do not have its most frequent value."""
 
-    name: ClassVar[str] = "minority"
+    name: ClassVar[str] = "toy-minority"
     monotone: ClassVar[bool] = True
     only_counts: ClassVar[bool] = True
     scale: ClassVar[str] = "m"
-    example: ClassVar[str] = "minority:2"
+    example: ClassVar[str] = "toy-minority:2"
     measured: ClassVar[Measured] = Measured("minority_m", "records outside the majority of the worst class", "whole")
 
     m: int

@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from ldiversity.entries import ENTRIES
 from ldiversity.errors import ParameterError, ReleaseFormatError, SchemaError, UnsupportedError
 from ldiversity.estimation import ESTIMATORS, bins, estimate, groups
 from ldiversity.estimation import _estimate as module
@@ -295,7 +296,9 @@ def test_intervals_hold_the_reported_count(publish: Any, simple: SetMechanism, e
 
     result = estimate(release, "g", estimator=estimator)
 
-    assert ((result.low <= result.count) & (result.count <= result.high)).all()
+    stated = np.isfinite(result.low)  # an estimator of another package may state no errors
+    assert stated.all() or estimator not in ENTRIES["estimators"]
+    assert ((result.low <= result.count) & (result.count <= result.high))[stated].all()
 
 
 def test_intervals_stay_within_what_is_possible(publish: Any, simple: SetMechanism) -> None:

@@ -8,6 +8,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+from ldiversity.entries import ENTRIES
 from ldiversity.hierarchies import Hierarchy
 from ldiversity.models import (
     MODELS,
@@ -243,7 +244,7 @@ def test_the_bound_of_recursive_diversity_is_approached() -> None:
     assert 2999 / 3999 < RecursiveDiversity(3, 2).posterior < 2999 / 3999 + 1e-4
 
 
-@pytest.mark.parametrize("name", sorted(set(MODELS) - {"level-unique", "unique"}))
+@pytest.mark.parametrize("name", sorted(set(ENTRIES["models"]) - {"level-unique", "unique"}))
 def test_models_that_compare_shares_or_sets_claim_to_be_monotone(name: str) -> None:
     assert MODELS[name].monotone
 

@@ -17,6 +17,7 @@ from ldiversity.distances import (
     TreeDistance,
 )
 from ldiversity.distances._icd import IcdDistance
+from ldiversity.entries import ENTRIES
 from ldiversity.errors import ParameterError, ReleaseFormatError, UnsupportedError
 from ldiversity.hierarchies import Hierarchy, SemiLattice
 from ldiversity.models import (
@@ -74,7 +75,7 @@ def test_a_description_survives_json(model: PrivacyModel) -> None:
 
 
 def test_every_registered_model_is_described_here() -> None:
-    assert {model.name for model in MODELS_OF_EACH_KIND} == set(MODELS)
+    assert {model.name for model in MODELS_OF_EACH_KIND} == set(ENTRIES["models"])
 
 
 @pytest.mark.parametrize("model", MODELS_OF_EACH_KIND, ids=repr)

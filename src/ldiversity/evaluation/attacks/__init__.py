@@ -17,6 +17,7 @@ from ldiversity.evaluation.attacks._mechanism import MechanismAware
 from ldiversity.evaluation.attacks._memory import memory_table
 from ldiversity.evaluation.attacks._minimality import Minimality
 from ldiversity.evaluation.attacks._order import OrderLinkage
+from ldiversity.evaluation.attacks._outside import FaultyAttackError
 from ldiversity.evaluation.attacks._registry import ATTACKS
 from ldiversity.evaluation.attacks._report import AttackReport
 from ldiversity.evaluation.attacks._risk import PrivacyRisk, Rate
@@ -44,6 +45,7 @@ __all__ = [
     "DeFinetti",
     "Downcoding",
     "Extremes",
+    "FaultyAttackError",
     "Homogeneity",
     "Inference",
     "Intersection",

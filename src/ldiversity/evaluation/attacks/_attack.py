@@ -20,6 +20,7 @@ from ldiversity.evaluation.attacks._base import AnyAttack, Attack, AttackResult,
 from ldiversity.evaluation.attacks._from_original import check_original
 from ldiversity.evaluation.attacks._matching import number_people, pick_piece
 from ldiversity.evaluation.attacks._memory import Room
+from ldiversity.evaluation.attacks._outside import FaultyAttackError, believed, run_by_itself
 from ldiversity.evaluation.attacks._registry import ATTACKS
 from ldiversity.evaluation.attacks._report import AttackReport, Skipped
 from ldiversity.evaluation.attacks._risk_attack import RiskAttack
@@ -157,11 +158,14 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
         for one in fit[attribute]:
             if not isinstance(one, Attack):
                 continue
-            reason = one.why_not(release, people, attribute)
-            if reason is not None and not by_name:
+            reason = None if by_name else _why_not(one, release, people, attribute)
+            if reason is not None:
                 skipped.append(Skipped(one.label, attribute, reason))
                 continue
-            results.append(_scored(one, release, people, attribute, together))
+            try:
+                results.append(_scored(one, release, people, attribute, together))
+            except FaultyAttackError as fault:
+                skipped.append(_left_out(one, attribute, fault, by_name=by_name))
     risky = [one for one in fit[None] if isinstance(one, RiskAttack)]
     risks, not_run = measure_risks(risky, lambda: show_release(release), source, question, by_name=by_name)
     return AttackReport(tuple(results), (*skipped, *not_run), risks, frame_kind=release.frame_kind)
@@ -194,10 +198,23 @@ def _scored(
     attack: Attack, release: Release, people: Targets, attribute: str, together: NDArray[np.int64] | None
 ) -> AttackResult:
     """What an attack achieves; it is refused where it does not apply."""
-    reason = attack.why_not(release, people, attribute)
+    reason = run_by_itself(attack, lambda: attack.why_not(release, people, attribute))
     if reason is not None:
         raise UnsupportedError("attack", f"{attack.name!r} cannot be run on {attribute!r}: {reason}")
-    return score(attack, release, people, attribute, attack.beliefs(release, people, attribute), together)
+    return score(attack, release, people, attribute, believed(attack, release, people, attribute), together)
+
+
+def _why_not(attack: Attack, release: Release, people: Targets, attribute: str) -> str | None:
+    try:
+        return run_by_itself(attack, lambda: attack.why_not(release, people, attribute))
+    except FaultyAttackError as fault:
+        return fault.why
+
+
+def _left_out(attack: Attack, attribute: str, fault: FaultyAttackError, *, by_name: bool) -> Skipped:
+    if by_name:
+        raise fault
+    return Skipped(attack.label, attribute, fault.why)
 
 
 def _fitting(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.evaluation.attacks._matching import number_people
+from ldiversity.evaluation.attacks._outside import FaultyAttackError, run_by_itself
 from ldiversity.evaluation.attacks._report import Skipped
 from ldiversity.evaluation.attacks._risk import PrivacyRisk
 from ldiversity.evaluation.attacks._risk_attack import RiskAttack
@@ -41,7 +43,7 @@ def measure_risks(
         return (), ()
     shown = show()
     cannot = _unusable(shown, source)
-    reasons = {one: cannot or one.why_not(shown) for one in attacks}
+    reasons = {one: cannot or _why_not(one, shown) for one in attacks}
     for one, reason in reasons.items():
         if reason is not None and by_name:
             raise UnsupportedError("attack", f"{one.label!r} cannot be run: {reason}")
@@ -51,10 +53,26 @@ def measure_risks(
         return (), skipped
     original = _people(shown, source, "original", person)
     control = None if other is None else _people(shown, other, "control", person)
-    found = [one.measure(shown, original, control, question.targets or _ATTACKS) for one in wanted]
+    found = []
+    for one in wanted:
+        try:
+            found.append(
+                run_by_itself(one, partial(one.measure, shown, original, control, question.targets or _ATTACKS))
+            )
+        except FaultyAttackError as fault:
+            if by_name:
+                raise
+            skipped += (Skipped(one.label, None, fault.why),)
     if person is not None:
         found = [replace(one, details={**one.details, "people": original.n_people}) for one in found]
     return tuple(found), skipped
+
+
+def _why_not(attack: RiskAttack, shown: Shown) -> str | None:
+    try:
+        return run_by_itself(attack, lambda: attack.why_not(shown))
+    except FaultyAttackError as fault:
+        return fault.why
 
 
 def _unusable(shown: Shown, original: Source | None) -> str | None:

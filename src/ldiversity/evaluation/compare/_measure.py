@@ -12,10 +12,10 @@ import numpy as np
 
 from ldiversity.base.numbers import at_most
 from ldiversity.errors import InfeasibleError, InternalError, LDiversityError, LDiversityWarning, UnsupportedError
-from ldiversity.evaluation.attacks import AttackResult, attack_each
+from ldiversity.evaluation.attacks import AttackResult, FaultyAttackError, attack_each
 from ldiversity.evaluation.audit import audit
 from ldiversity.evaluation.compare._candidates import Candidate
-from ldiversity.evaluation.compare._run import ComparedAttack, ComparedRun
+from ldiversity.evaluation.compare._run import NOT_RUN, ComparedAttack, ComparedRun
 from ldiversity.evaluation.compare._setting import Setting, median_interval, relative_errors
 from ldiversity.evaluation.measures import (
     Kept,
@@ -205,10 +205,10 @@ def _attacked(setting: Setting, release: Release, notes: list[str]) -> tuple[Com
         for outcome in (of_attribute[place] for of_attribute in found):
             if not isinstance(outcome, Exception):
                 results += outcome
-            elif not isinstance(outcome, UnsupportedError):
-                notes.append(f"Not run: the attack {name!r}. {_why(name, outcome)}")
+            elif isinstance(outcome, FaultyAttackError) or not isinstance(outcome, UnsupportedError):
+                notes.append(f"{NOT_RUN} {name!r}. {_why(name, outcome)}")
             elif _NOT_INSTALLED in outcome.message:  # else it is an attack on another kind of release
-                notes.append(f"Not run: the attack {name!r}, so the risk may be greater. {outcome.message}")
+                notes.append(f"{NOT_RUN} {name!r}, so the risk may be greater. {outcome.message}")
     # Where people are missing, the shares of values among those who can be attacked differ from those of the table.
     guessing = {} if release.suppressed > 0 or _unshown(release) > 0 else setting.guessing
     return tuple(_compared(result, guessing) for result in results)

@@ -18,7 +18,7 @@ from ldiversity.base.numbers import counted, number, percent, points
 from ldiversity.base.thresholds import DEFAULT_THRESHOLD, THRESHOLDS, Threshold
 from ldiversity.errors import UnsupportedError
 from ldiversity.evaluation.compare._choice import Choice, choose, eligible, flaws, pareto_set
-from ldiversity.evaluation.compare._run import ComparedRun
+from ldiversity.evaluation.compare._run import NOT_RUN, ComparedRun
 from ldiversity.pictures import Drawn, plot_map
 from ldiversity.publish import Publication
 from ldiversity.tables import to_native
@@ -220,7 +220,10 @@ class Comparison(Drawn, Answer, schema="comparison", version=1):
     def cautions(self) -> tuple[str, ...]:
         """What to know about the recommended run; first, why it would be refused as it is, and if it is of a sample."""
         refused = [f"It is refused until this is settled: {one}" for one in self.findings if one.blocking]
-        return (*refused, *([] if self.of_sample is None else [self.of_sample]), *self.choice.cautions)
+        # An attack that failed in any run may have failed to show a risk, so it is said whatever is recommended.
+        not_run = [note for run in self.rows for note in run.notes if note.startswith(NOT_RUN)]
+        said = (*refused, *([] if self.of_sample is None else [self.of_sample]), *self.choice.cautions, *not_run)
+        return tuple(dict.fromkeys(said))
 
     @property
     def of_sample(self) -> str | None:

@@ -10,9 +10,12 @@ from ldiversity.base.answers import Scalar, fact
 from ldiversity.evaluation.attacks import CERTAIN
 from ldiversity.evaluation.measures import Kept
 
-__all__ = ["LEARNERS", "ComparedAttack", "ComparedRun", "run_from_document"]
+__all__ = ["LEARNERS", "NOT_RUN", "ComparedAttack", "ComparedRun", "run_from_document"]
 
 OptionValue: TypeAlias = Scalar | Mapping[str, float]
+
+NOT_RUN: Final = "Not run: the attack"
+"""How a note of a run begins that says which attack failed."""
 
 LEARNERS: Final = ("definetti",)
 """Attacks that learn how values depend on quasi-identifiers, and may be sure without being right."""
