@@ -169,7 +169,8 @@ class Estimate(Derived, ShownInNotebooks, Drawn, Answer, Generic[Frame_co], sche
 
         For ``mle``, ``map``, ``hierarchical`` and ``auto`` it follows from the likelihood in cells with at least 10
         records per value whose sets tell enough. It then has the expected products of errors, and its diagonal is
-        `std_error` squared. In other cells, and for ``simplex``, it is that of ``linear``; for ``classes`` there is none.
+        `std_error` squared. In other cells, and for ``simplex``, it is that of ``linear``; for ``classes`` there is
+        none.
         """
         position = check_integer("Estimate.covariance", "cell", cell, minimum=0, maximum=self.n_cells - 1)
         if self._covariance is None:
