@@ -79,3 +79,26 @@ def test_intervals_of_quantiles_hold_at_least_as_often(estimates: dict[bool, Est
 
     assert sum(one.low <= 1 <= one.high for one in found) >= LEAST
     assert np.mean([one.low == one.high for one in found]) > 0.5
+
+
+def test_intervals_hold_where_nearly_all_records_have_one_value() -> None:
+    # Unbiased variances are below zero in about half of such groups; those of shares are at least what sets leave open.
+    values = np.zeros((TIMES, 2, 60), dtype=int)
+    values[:, :, 0] = 1
+    found = publish(values, 54)
+
+    shares = [found.proportion(0, (draw, 0)) for draw in range(TIMES)]
+    differences = [found.difference(0, between=((draw, 0), (draw, 1))) for draw in range(TIMES)]
+
+    assert sum(one.low <= 59 / 60 <= one.high for one in shares) >= LEAST
+    assert sum(one.low <= 0 <= one.high for one in differences) >= LEAST
+
+
+def test_intervals_of_few_records_hold() -> None:
+    # Five records with two values: sums of so few are far from normal. Hoeffding's intervals hold at least so often.
+    values = np.broadcast_to(np.array([0, 0, 0, 1, 1]), (TIMES, 2, 5))
+    found = publish(values, 55)
+
+    for value, truth in ((0, 0.6), (1, 0.4), (2, 0.0)):
+        shares = [found.proportion(value, (draw, 0)) for draw in range(TIMES)]
+        assert sum(one.low <= truth <= one.high for one in shares) >= LEAST

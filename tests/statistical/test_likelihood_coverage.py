@@ -30,15 +30,15 @@ CELLS = {
 }
 
 
-def publish(mechanism: SetMechanism, truth: np.ndarray, seed: int) -> SetRelease:
+def publish(mechanism: SetMechanism, truth: np.ndarray, seed: int, domain: Domain = ORDERED) -> SetRelease:
     """The same records, published again and again; the column `draw` numbers the publications."""
     rng = np.random.default_rng(seed)
-    codes = np.tile(np.repeat(np.arange(F), truth), TIMES).astype(np.int32)
+    codes = np.tile(np.repeat(np.arange(len(truth)), truth), TIMES).astype(np.int32)
     words = rng.integers(0, 2**64, (len(codes), mechanism.words_per_record + 60), dtype=np.uint64)
     sets, short = mechanism.sample(codes, words)
     assert not short.any()
     return SetRelease.in_memory(
-        schema=Schema((Attribute("draw", Role.QUASI, "int64"), Attribute("s", Role.SENSITIVE, "int64", ORDERED))),
+        schema=Schema((Attribute("draw", Role.QUASI, "int64"), Attribute("s", Role.SENSITIVE, "int64", domain))),
         columns=pa.table({"draw": np.repeat(np.arange(TIMES), truth.sum())}),
         sets={"s": sets},
         mechanisms={"s": mechanism},
@@ -72,7 +72,7 @@ def test_intervals_of_the_likelihood_hold_as_often_as_promised(name: str, kind: 
     most = {
         "one value": 0.4,
         "nearly one value": 0.5,
-        "mostly one value": 0.8,
+        "mostly one value": 0.8 if name == "uniform, l=3" else 0.95,  # sets tell less: many errors are linear's
         "skewed": 0.95,
         "even": 1.0,
         "even and low": 1.0,
@@ -107,3 +107,16 @@ def test_the_stated_covariance_is_that_of_the_errors() -> None:
     # 21 near-normal scores beyond 5 in 1.2e-5 of all seeds; theory is asymptotic, so a tenth of the largest variance.
     error = differences.std(axis=0) / np.sqrt(TIMES)
     assert (np.abs(differences.mean(axis=0)) < 5 * error + 0.1 * stated.mean(axis=0).max()).all()
+
+
+def test_intervals_hold_where_sets_tell_little() -> None:
+    # Curvature alone held 13 records in .65 of all releases: values without records got counts that it lacked.
+    truth = np.array([222, 55, 24, 13, 8, 6, 4, 3, 2, 2, 1, 1, 1, 1, 0, 0])
+    domain = Domain(tuple(range(len(truth))), ordered=True)
+    mechanism = BalancedSelection.fit(domain, OrderedDistance(), l=4, d=3)
+
+    result = estimate(publish(mechanism, truth, seed=44, domain=domain), "draw")
+
+    assert set(result.estimator) == {"mle"}
+    # Each value in .9 or more of 200 draws, within the error of counting: 3.4e-6 for each of 16 values, 5.4e-5 for all.
+    assert held(result, truth).mean(axis=0).min() > 0.9 - 4.5 * np.sqrt(0.9 * 0.1 / TIMES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Derived", "half_a_bin", "moments_of", "off_by_bins"]
 
-_UNBIASED = frozenset({"linear", "mle"})
 _UNBIASED_COUNTS = "This figure is made from the unbiased counts of linear, because those of the estimate are biased."
 _MIDDLES = (
     "Numbers within a bin count as its middle. So {} may be off by up to {}, half the width of the bins on average; "
@@ -133,18 +132,20 @@ class Derived:
         """Give the share of a value in one group divided by that in another; of the means when no value is named.
 
         The interval is Fieller's, which holds for small shares, too. It has no upper end where the second share may be
-        zero.
+        zero, and begins at zero where the first may be zero, too.
         """
         name, wanted = self._asked(value)
         pair = self._pair(between)
         ratios = self._ratios(wanted, pair, population=population)
         told = self._told(*(self._of_bins(pair) if value is None else []), population=population)
         (first, second), words = ratios.values, f"{name}: {_group(between[0])} divided by {_group(between[1])}"
+        signed = bool((wanted[0] < 0).any())
         if second <= 0:
-            return told.between(words, np.inf, None, (0.0, np.inf))
+            return told.between(words, np.inf, None, (-np.inf if signed else 0.0, np.inf))
         gradient = np.array([1.0 / second, -first / second**2])
         error = float(np.sqrt(max(gradient @ ratios.covariance @ gradient, 0.0)))
-        return told.between(words, float(first / second), error, fieller(ratios.values, ratios.covariance, told.z))
+        ends = fieller(ratios.values, ratios.covariance, told.z, signed=signed)
+        return told.between(words, float(first / second), error, ends)
 
     def quantile(self, q: float, at: object = None, *, population: bool = False) -> Quantity:
         """Give the number below which a share `q` of a group lies: 0.5 for the median.
@@ -233,24 +234,8 @@ def off_by_bins(halves: Sequence[float]) -> str:
 
 
 def moments_of(estimate: Derived) -> Moments:
-    """The counts of an estimate and their covariance, from which figures can be derived.
-
-    Where an estimator is biased by design, as ``map`` and ``hierarchical`` are, those of ``linear`` take the place of
-    its counts.
-    """
-    cells = estimate._cells  # noqa: SLF001 - of the same room
-    if estimate._covariance is None or not hasattr(cells, "linear"):  # noqa: SLF001
-        return _of_classes(estimate)
-    if set(estimate.estimator) <= _UNBIASED:
-        return CellMoments(estimate.count, estimate._covariance)  # noqa: SLF001
-    from ldiversity.estimation._variance import covariance
-
-    inverse = [mechanism.inverse for mechanism in cells.mechanisms]
-    return CellMoments(cells.linear, partial(covariance, cells, inverse))
-
-
-def _of_classes(estimate: Derived) -> Moments:
-    if estimate._covariance is None:  # noqa: SLF001
+    """The counts of a grouped release and their covariance, from which figures can be derived."""
+    if estimate._covariance is None:  # noqa: SLF001 - of the same room
         raise UnsupportedError(
             "Estimate", f"the estimator {estimate.estimator[0]!r} has no covariance, so derived figures have no errors"
         ).with_hint("Take the limits of single counts, low and high; or ask a release of sets.")

@@ -11,7 +11,7 @@ from ldiversity.estimation._intervals import intervals
 from ldiversity.estimation._variance import covariance, standard_errors
 
 if TYPE_CHECKING:
-    from ldiversity.base.arrays import FloatArray
+    from ldiversity.base.arrays import BoolArray, FloatArray
     from ldiversity.estimation._cells import CellData
 
 __all__ = ["Asked", "Errors", "matrix_errors"]
@@ -39,6 +39,8 @@ class Errors:
         From the number of a cell to the covariance matrix of its counts, shape (F, F).
     caveats
         What the user should know about them.
+    lent
+        Shape (cells,): where these are the errors of ``linear``, though the counts are not; None for nowhere.
     """
 
     std_error: FloatArray
@@ -46,6 +48,7 @@ class Errors:
     high: FloatArray
     covariance: Callable[[int], FloatArray]
     caveats: tuple[str, ...] = ()
+    lent: BoolArray | None = None
 
 
 def matrix_errors(

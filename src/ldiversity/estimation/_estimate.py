@@ -32,6 +32,8 @@ from ldiversity.estimation._design import read_design
 from ldiversity.estimation._errors import Asked, Errors
 from ldiversity.estimation._likelihood import global_marginal
 from ldiversity.estimation._limits import CELL_LIMIT
+from ldiversity.estimation._linear_moments import linear_moments
+from ldiversity.estimation._moments import CellMoments, Moments
 from ldiversity.estimation._people import DRAWN_TOGETHER
 from ldiversity.estimation._registry import CLASS_ESTIMATORS, ESTIMATORS
 from ldiversity.estimation._result import Estimate
@@ -334,7 +336,8 @@ def _count(
 
 def _assemble(question: _Question, cells: CellData, index: CellIndex) -> Estimate:
     solution = question.solver.solve(cells)
-    errors = question.solver.errors(cells, solution.counts, Asked(question.confidence, question.min_records))
+    asked = Asked(question.confidence, question.min_records)
+    errors = question.solver.errors(cells, solution.counts, asked)
     empty = np.full(solution.counts.shape, np.nan)
     few = cells.records < question.min_records
     note = f"fewer than {question.min_records} records"
@@ -356,7 +359,15 @@ def _assemble(question: _Question, cells: CellData, index: CellIndex) -> Estimat
         frame_kind=question.release.frame_kind,
         _cells=cells,
         _covariance=None if errors is None else errors.covariance,
+        _moments=None if errors is None else _moments(solution, cells, errors, asked),
     )
+
+
+def _moments(solution: Solution, cells: CellData, errors: Errors, asked: Asked) -> Moments:
+    """From which figures are derived: likeliest counts, if their own errors are known, and else those of linear."""
+    if set(solution.estimators) == {"mle"} and (errors.lent is None or not errors.lent.any()):
+        return CellMoments(solution.counts, errors.covariance)
+    return linear_moments(cells, asked)
 
 
 def _caveats(question: _Question, cells: CellData, solution: Solution, errors: Errors | None) -> tuple[str, ...]:

@@ -109,33 +109,42 @@ class Ratios:
 
     @property
     def errors(self) -> FloatArray:
-        """Standard errors; zero where an estimated variance is below zero by chance."""
+        """Standard errors; zero where rounding leaves a variance below zero."""
         return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
 
 
-def fieller(values: FloatArray, covariance: FloatArray, z: float) -> tuple[float, float]:
+def fieller(values: FloatArray, covariance: FloatArray, z: float, *, signed: bool = False) -> tuple[float, float]:
     """The interval of the ratio of two estimates: all ratios r at which ``first - r second`` is not far from zero.
 
-    The ends of a ratio are not symmetric. Where the second estimate may be zero, one end is infinite.
+    The ends of a ratio are not symmetric. Where the second estimate may be zero, there is no upper end. Ratios may then
+    be in two pieces, small ones and great ones. The interval begins at zero and holds both: one of them alone would
+    leave out ratios that the estimates allow. Where ratios may be negative (`signed`), it has no end at all then.
 
     Examples
     --------
     >>> low, high = fieller(np.array([2.0, 4.0]), np.diag([0.01, 0.01]), 2.0)
     >>> round(float(low), 2), round(float(high), 2)
     (0.45, 0.56)
-    >>> fieller(np.array([2.0, 0.1]), np.diag([0.01, 0.01]), 2.0)[1]
-    inf
+    >>> low, high = fieller(np.array([2.0, 0.1]), np.diag([0.01, 0.01]), 2.0)
+    >>> round(float(low), 2), high
+    (6.62, inf)
     """
     (a, b), square = values, z * z
     first, cross, second = covariance[0, 0], covariance[0, 1], covariance[1, 1]
     p, q, r = b * b - square * second, a * b - square * cross, a * a - square * first
     inside = q * q - p * r
-    if p <= 0:
-        # Ratios above the greater root, if there is one, cannot be excluded.
-        root = (q + math.copysign(math.sqrt(max(inside, 0.0)), q)) / p if p < 0 and inside > 0 else 0.0
-        return max(0.0, root), math.inf
-    reach = math.sqrt(max(inside, 0.0))
-    return (q - reach) / p, (q + reach) / p
+    if p > 0:
+        reach = math.sqrt(max(inside, 0.0))
+        return (q - reach) / p, (q + reach) / p
+    if signed:
+        return -math.inf, math.inf
+    # Ratios with p x^2 - 2 q x + r <= 0. Zero is one of them unless r > 0. Then the roots have different signs if p is
+    # negative, and all ratios from the positive one on are in the set; if p is zero, all from the only root on.
+    if r <= 0:
+        return 0.0, math.inf
+    if p < 0:
+        return (q - math.sqrt(inside)) / p, math.inf
+    return (r / (2 * q), math.inf) if q > 0 else (0.0, math.inf)
 
 
 def value_factors(domain: Domain, values: ValuesLike) -> FloatArray:

@@ -108,8 +108,8 @@ class Estimate(Derived, ShownInNotebooks, Drawn, Answer, Generic[Frame_co], sche
     count, std_error, low, high
         Shape (cells, F). Standard errors and intervals are about the noise of the dummies, or about what classes hide.
         They do not treat the records as a sample. Those of ``mle``, ``map``, ``hierarchical`` and ``auto`` follow from
-        the likelihood in cells with at least 10 records per value; in smaller cells, and for ``simplex``, they are
-        those of ``linear``.
+        the likelihood in cells with at least 10 records per value whose sets tell enough; in other cells, and for
+        ``simplex``, they are those of ``linear``.
         Where there is no formula, as for ``classes``, `std_error` is NaN here and empty in tables; it is zero for
         counts that are certain.
     estimator
@@ -168,8 +168,9 @@ class Estimate(Derived, ShownInNotebooks, Drawn, Answer, Generic[Frame_co], sche
         """Give the covariance matrix of one cell's counts, shape (F, F), estimated from what was published.
 
         For ``mle``, ``map``, ``hierarchical`` and ``auto`` it follows from the likelihood in cells with at least 10
-        records per value. It then has the expected products of errors, and its diagonal is `std_error` squared. In
-        smaller cells, and for ``simplex``, it is that of ``linear``; for ``classes`` there is none.
+        records per value whose sets tell enough. It then has the expected products of errors, and its diagonal is
+        `std_error` squared. In other cells, and for ``simplex``, it is that of ``linear``; for ``classes`` there is
+        none.
         """
         position = check_integer("Estimate.covariance", "cell", cell, minimum=0, maximum=self.n_cells - 1)
         if self._covariance is None:

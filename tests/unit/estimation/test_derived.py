@@ -83,7 +83,9 @@ def test_a_mean_is_that_of_the_counts(linear: Estimate) -> None:
     found, factors = linear.mean(("F", "x")), np.array(VALUES.values)
 
     assert found.value == pytest.approx(linear.share[0] @ factors)
-    assert found.std_error == pytest.approx(np.sqrt(factors @ linear.covariance(0) @ factors) / linear.records[0])
+    unbiased = np.sqrt(factors @ linear.covariance(0) @ factors) / linear.records[0]
+    assert found.std_error >= unbiased - 1e-12
+    assert found.std_error == pytest.approx(unbiased, rel=0.05)
     ratio = linear.ratio(between=(("F", "x"), ("M", "x")))
     assert ratio.value == pytest.approx(found.value / linear.mean(("M", "x")).value)
     assert ratio.low < ratio.value < ratio.high
@@ -118,6 +120,71 @@ def test_fieller_is_where_the_difference_is_not_far_from_zero() -> None:
     for end in fieller(values, covariance, 1.96):
         error = np.sqrt(covariance[0, 0] - 2 * end * covariance[0, 1] + end**2 * covariance[1, 1])
         assert abs(values[0] - end * values[1]) == pytest.approx(1.96 * error)
+
+
+def test_no_interval_is_without_width_where_nearly_all_records_have_one_value() -> None:
+    # 60 records with 0, published with each other value equally often: all of the unbiased counts are 0 but one.
+    sets = np.column_stack([np.zeros(60, dtype=int), 1 + np.arange(60) % 5])
+    mechanism = UniformSelection(n_values=6, l=2)
+    values = Domain(tuple(range(6)))
+    release = SetRelease.in_memory(
+        schema=Schema((Attribute("x", Role.QUASI, "int64"), Attribute("s", Role.SENSITIVE, "int64", values))),
+        columns=pa.table({"x": np.zeros(60, dtype=int)}),
+        sets={"s": sets.astype(np.int32)},
+        mechanisms={"s": mechanism},
+    )
+
+    found = estimate(release, estimator="linear")
+
+    # The unbiased variance is 0. But the other member is the true value with chances of half a record to 60.5.
+    assert abs(found.covariance()[0, 0]) < 1e-9
+    assert found.proportion(0).std_error == pytest.approx(np.sqrt(60 * 0.5 / 61) / 60)
+
+
+def test_few_records_tell_little_about_a_share() -> None:
+    values = Domain(tuple(range(6)))
+    release = SetRelease.in_memory(
+        schema=Schema((Attribute("x", Role.QUASI, "int64"), Attribute("s", Role.SENSITIVE, "int64", values))),
+        columns=pa.table({"x": [0]}),
+        sets={"s": np.array([[0, 4]], dtype=np.int32)},
+        mechanisms={"s": UniformSelection(n_values=6, l=2)},
+    )
+
+    found = estimate(release)
+
+    # Hoeffding: a set adds 1 or -1/4.
+    reach = 1.25 * np.sqrt(np.log(2 / 0.05) / 2)
+    for value in (0, 4):
+        share = found.proportion(value)
+        assert share.low == pytest.approx(1 - reach)
+        assert share.high == pytest.approx(1 + reach)
+
+
+def test_fieller_leaves_out_no_ratio_that_the_estimates_allow() -> None:
+    rng = np.random.default_rng(0)
+    ratios = np.concatenate([np.linspace(0, 50, 5001), np.logspace(1.7, 6, 2000)])
+    for _ in range(500):
+        (a, b), c = rng.normal(0, 2, 2) * [1, 0.8], rng.uniform(-0.9, 0.9)
+        covariance = np.array([[1.0, c], [c, 1.0]])
+
+        low, high = fieller(np.array([a, abs(b)]), covariance, 1.96)
+
+        allowed = (a - ratios * abs(b)) ** 2 <= 1.96**2 * (1 + ratios**2 - 2 * ratios * c)
+        inside = (low <= ratios) & (ratios <= high)
+        assert not (allowed & ~inside).any()
+        # It holds no other ratios, except those between two pieces.
+        first = int(np.argmax(allowed))
+        assert not allowed.any() or not inside[:first].any()
+
+
+def test_fieller_takes_the_positive_root() -> None:
+    low, high = fieller(np.array([2.0, 0.1]), np.diag([0.01, 0.01]), 2.0)
+
+    assert low == pytest.approx((-0.2 + np.sqrt(0.2**2 + 0.03 * 3.96)) / 0.03)  # .03 x^2 + .4 x - 3.96 = 0
+    assert high == np.inf
+    # Two pieces: up to .093, and from 10.68 on.
+    assert fieller(np.array([-1.8, 1.8]), np.eye(2), 1.96) == (0, np.inf)
+    assert fieller(np.array([-1.8, 1.8]), np.eye(2), 1.96, signed=True) == (-np.inf, np.inf)
 
 
 def test_biased_counts_are_replaced_and_that_is_said() -> None:
