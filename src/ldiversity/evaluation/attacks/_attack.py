@@ -154,21 +154,31 @@ def attack(  # noqa: PLR0913 - the public door; every argument is a piece of the
     skipped += [Skipped(name, None, _NO_VALUE) for name in ATTACKS if not (names or by_name or _risky(name))]
     for attribute in names if any(fit[name] for name in names) else ():
         people = _targets(release, source, attribute, question.targets, question.person)
-        together = _together(release, people, attribute)
-        for one in fit[attribute]:
-            if not isinstance(one, Attack):
-                continue
-            reason = None if by_name else _why_not(one, release, people, attribute)
-            if reason is not None:
-                skipped.append(Skipped(one.label, attribute, reason))
-                continue
-            try:
-                results.append(_scored(one, release, people, attribute, together))
-            except FaultyAttackError as fault:
-                skipped.append(_left_out(one, attribute, fault, by_name=by_name))
+        values = [one for one in fit[attribute] if isinstance(one, Attack)]
+        for found in _attacked(values, release, people, attribute, by_name=by_name):
+            if isinstance(found, Skipped):
+                skipped.append(found)
+            else:
+                results.append(found)
     risky = [one for one in fit[None] if isinstance(one, RiskAttack)]
     risks, not_run = measure_risks(risky, lambda: show_release(release), source, question, by_name=by_name)
     return AttackReport(tuple(results), (*skipped, *not_run), risks, frame_kind=release.frame_kind)
+
+
+def _attacked(
+    attacks: Sequence[Attack], release: Release, people: Targets, attribute: str, *, by_name: bool
+) -> Iterator[AttackResult | Skipped]:
+    """What each attack on an attribute achieves, or why it was left out."""
+    together = _together(release, people, attribute)
+    for one in attacks:
+        reason = None if by_name else _why_not(one, release, people, attribute)
+        if reason is not None:
+            yield Skipped(one.label, attribute, reason)
+            continue
+        try:
+            yield _scored(one, release, people, attribute, together)
+        except FaultyAttackError as fault:
+            yield _left_out(one, attribute, fault, by_name=by_name)
 
 
 def attack_each(
