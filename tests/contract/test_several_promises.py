@@ -50,7 +50,7 @@ def of_classes(values: str, rules: Any, layout: str = "bucketized") -> ld.ClassR
         class_of=np.repeat(np.arange(2, dtype=np.int32), 3),
         values={"v": np.array(["abcd".index(value) for value in values], dtype=np.int32)},
         regions=pa.table({"age": [{"low": 1, "high": 3}, {"low": 4, "high": 6}]}) if generalized else None,
-        columns=None if generalized else pa.table({"age": range(1, 7)}),
+        columns=None if generalized else pa.table({"age": np.repeat([1, 4], 3)}),
         forms={"age": Form("interval", low=1, high=6)} if generalized else None,
     )
 

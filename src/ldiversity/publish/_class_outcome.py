@@ -11,7 +11,7 @@ from ldiversity.mechanisms import ClassMechanism
 from ldiversity.publish._grids import Grids, grid_notes
 from ldiversity.publish._notes import hierarchy_notes
 from ldiversity.publish._prepare import Preparation
-from ldiversity.publish._promised import check_left_out
+from ldiversity.publish._promised import check_left_out, check_promises
 from ldiversity.publish._public import with_domains
 from ldiversity.release import AlikeClaim, ClassDescription, Form, class_claim, subjects_of
 from ldiversity.schema import Domain, Schema
@@ -79,6 +79,7 @@ class ClassOutcome:
         )
         schema = with_domains(preparation.schema, self.domains)
         names = subjects_of(schema)
+        check_promises(method, {name: self.domains[name] for name in names})
         promised = {name: method.promises_of(name, self.domains[name]) for name in names}
         return ClassDescription(
             schema=schema,

@@ -18,6 +18,7 @@ class Neighbors(GroupingMethod):
     """Every two records that follow each other in the order of the first number share a class."""
 
     name: ClassVar[str] = "neighbors"
+    leaves_out: ClassVar[bool] = True
     layout: ClassVar[Literal["generalized", "bucketized"]] = "generalized"
 
     extra: dict[str, Any] = field(default_factory=dict)
@@ -42,6 +43,9 @@ class NeighborsApart(Neighbors):
 
     layout: ClassVar[Literal["generalized", "bucketized"]] = "bucketized"
 
+    def promises(self, domain: Domain) -> tuple[ld.PrivacyModel, ...]:  # noqa: ARG002 - any
+        return (ld.AlphaK(alpha=1.0, k=2),)
+
 
 @dataclass(frozen=True)
 class Given(GroupingMethod):
@@ -63,7 +67,7 @@ class Given(GroupingMethod):
         return Grouping(tuple(partitions))
 
     def promises(self, domain: Domain) -> tuple[ld.PrivacyModel, ...]:  # noqa: ARG002 - any
-        rule: ld.PrivacyModel = self.rule or ld.KAnonymity(k=2)
+        rule: ld.PrivacyModel = self.rule or ld.AlphaK(alpha=1.0, k=2)
         return (rule,)
 
 

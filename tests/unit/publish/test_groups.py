@@ -229,7 +229,7 @@ def test_a_method_that_makes_no_partition_is_a_fault(methods: dict[str, Any], cl
 
 def test_two_rows_of_one_person_in_a_class_are_never_published(methods: dict[str, Any]) -> None:
     table = TABLE.append_column("who", pa.array(["p", "q", "p", "r", "s", "t", "u", "v"]))
-    honest = methods["given"](classes=((0, 1, 1, 0, 2, 2, 3, 3),), rule=ld.KAnonymity(k=2))
+    honest = methods["given"](classes=((0, 1, 1, 0, 2, 2, 3, 3),), rule=ld.AlphaK(alpha=1.0, k=2))
     by_value = ["r", "u", "q", "s", "p", "p", "t", "v"]  # cold cold cut cut flu flu flu flu
 
     assert by_value.count("p") == 2

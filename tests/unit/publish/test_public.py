@@ -71,6 +71,7 @@ class LeavesOut(GroupingMethod):
     """Leaves out the record of the greatest first number, and pairs the others in the order of that number."""
 
     name: ClassVar[str] = "leaves-out"
+    leaves_out: ClassVar[bool] = True
     layout: ClassVar[Literal["generalized", "bucketized"]] = "generalized"
     rule: Any = None
     once: int = 9
@@ -84,7 +85,7 @@ class LeavesOut(GroupingMethod):
         return Grouping((Partition(class_of, len(kept) // 2),))
 
     def promises(self, domain: ld.Domain) -> tuple[ld.PrivacyModel, ...]:  # noqa: ARG002 - any
-        rule: ld.PrivacyModel = self.rule or ld.KAnonymity(k=2)
+        rule: ld.PrivacyModel = self.rule or ld.AlphaK(alpha=1.0, k=2)
         return (rule,)
 
 
