@@ -134,7 +134,7 @@ def test_the_command_line_takes_the_original_of_a_release(tmp_path: Path, monkey
 
 def test_another_table_is_refused() -> None:
     release = publish(visits(), "anatomy:l=2")
-    with pytest.raises(ld.SchemaError, match="original: must be the table that the release was made from"):
+    with pytest.raises(ld.SchemaError, match="original must be the table that the release was made from"):
         ld.audit(release, original=visits(20, seed=9), person="patient")
     with pytest.raises(ld.ParameterError, match="original must be left out for a table"):
         ld.audit(visits(), quasi=QUASI, original=visits(), person="patient")

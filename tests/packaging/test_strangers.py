@@ -55,7 +55,7 @@ def test_the_commands_of_the_first_release_run_in_their_order(stranger: Path, de
     assert len(asked) >= 5
     for command in asked:
         run(stranger, "-m", "ldiversity", *shlex.split(command), folder=demo)
-    assert (demo / "estimate.png").stat().st_size
+    assert (demo / "shares.png").stat().st_size
 
 
 def test_the_python_of_the_first_page_runs_and_notebooks_show_its_results(stranger: Path, demo: Path) -> None:

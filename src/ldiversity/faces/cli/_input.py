@@ -70,7 +70,12 @@ def opened_table(table: Path, read_as: str | None) -> Iterator[Path]:
 
 
 def _says_what_it_is(table: Path) -> bool:
-    return table.name.lower().endswith(tuple(registered("file_endings")))
+    name = table.name.lower()
+    if name.endswith(tuple(registered("file_endings"))):
+        return True
+    from ldiversity.tables import FILE_ENDINGS  # which also has what the program itself added
+
+    return name.endswith(tuple(FILE_ENDINGS))
 
 
 def opened_if_given(table: Path | None, read_as: str | None) -> AbstractContextManager[Path | None]:
