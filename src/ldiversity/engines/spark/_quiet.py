@@ -16,6 +16,9 @@ __all__ = ["quiet"]
 _LOGGERS: Final = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 """Where pyspark logs errors of queries, with the cell that was to blame."""
 
+_CONNECTIONS: Final = ("py4j.clientserver", "py4j.java_gateway")
+"""Where py4j logs what becomes of its connections to Java."""
+
 _quiet_threads: Final = dict[object, int]()
 """The threads that are within `quiet`. A generator may leave it later, and in another thread."""
 
@@ -41,6 +44,8 @@ def quiet() -> Iterator[None]:
 
 def _hear_loggers() -> None:
     logging.getLogger().addFilter(_is_not_py4j)  # where py4j logs that it was interrupted; twice is as once
+    for name in _CONNECTIONS:
+        logging.getLogger(name).addFilter(_is_no_lost_connection)
     if "pyspark" in sys.modules:
         from pyspark.logger import PySparkLogger  # these loggers must be of its class
 
@@ -50,6 +55,12 @@ def _hear_loggers() -> None:
 
 def _is_loud(_: logging.LogRecord) -> bool:
     return threading.get_ident() not in tuple(_quiet_threads.values())
+
+
+def _is_no_lost_connection(record: logging.LogRecord) -> bool:
+    """Whether it is no connection that an interrupt cut off: py4j closes it at any time later, and makes a new one."""
+    fault = record.exc_info[1] if record.exc_info else None
+    return _is_loud(record) and not isinstance(fault, OSError)
 
 
 def _is_not_py4j(record: logging.LogRecord) -> bool:

@@ -15,7 +15,7 @@ from ldiversity.engines.spark._envelope import Seal
 from ldiversity.engines.spark._own_files import not_readable
 from ldiversity.engines.spark._program import OTHER_VERSION
 from ldiversity.engines.spark._quiet import quiet
-from ldiversity.engines.spark._session import Session, is_connect, with_settings
+from ldiversity.engines.spark._session import Session, insist, is_connect, with_settings
 from ldiversity.engines.spark._wire import fault_in
 from ldiversity.errors import InternalError, LDiversityError, UnsupportedError
 
@@ -60,7 +60,7 @@ def run_job(
                     step(max(now - told, 0))
                     told = max(told, now)
         except BaseException:
-            watch.cancel()
+            insist(watch.cancel)
             thread.join()
             raise
     if failure:

@@ -6,21 +6,26 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from ldiversity.engines.spark._java import check_java
 from ldiversity.engines.spark._quiet import quiet
 from ldiversity.errors import ParameterError, UnsupportedError
 
-__all__ = ["Frame", "Session", "is_connect", "open_session", "with_settings"]
+__all__ = ["Frame", "Session", "insist", "is_connect", "open_session", "with_settings"]
 
 Session: TypeAlias = Any
 """A SparkSession, classic or Connect; pyspark is not imported for its type."""
 
 Frame: TypeAlias = Any
 """A DataFrame of Spark."""
+
+_TRIES: Final = 3
+_PAUSE: Final = 0.1
 
 _LOCAL: Final = {
     "spark.ui.enabled": "false",
@@ -170,6 +175,24 @@ def with_settings(session: Session, *, foreign: bool = False, pieces: bool = Fal
     finally:
         for name, value in before.items():
             if value is None:
-                session.conf.unset(name)
+                insist(partial(session.conf.unset, name))
             else:
-                session.conf.set(name, value)
+                insist(partial(session.conf.set, name, value))
+
+
+def insist(ask: Callable[[], object]) -> None:
+    """Ask Java, and again if it does not answer: an interrupt may have cut off the connection to it.
+
+    Examples
+    --------
+    >>> answers = iter([1])
+    >>> insist(lambda: next(answers))
+    """
+    for _ in range(_TRIES):
+        try:
+            ask()
+        except Exception:  # noqa: BLE001 - py4j has errors of its own
+            time.sleep(_PAUSE)
+        else:
+            return
+    ask()
