@@ -97,6 +97,8 @@ def _ways(preparation: Preparation, shape: TableShape, n_parts: int, secrets: Se
     if method.parts == "alike":
         return method.alike_parts(n_parts)
     sample = _sample(preparation, shape, secrets)
+    # Compiled loops are loaded now, for the first time: not on top of what drawing the sample took and freed.
+    give_back(ahead=LARGE_PIECE)
     level = method.part_rule(len(sample.sensitive)).level
     everyone = tuple(column.population for column in sample.sensitive)
     names = tuple(column.name for column in sample.sensitive)
