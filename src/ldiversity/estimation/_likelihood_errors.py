@@ -202,7 +202,7 @@ class _Curvature:
             for at in range(first, last, step):
                 block = slice(at, min(at + step, last))
                 information, most = self._information(block.start, block.stop), self._most[block]
-                inverse = np.linalg.inv(information)
+                inverse: FloatArray = np.asarray(np.linalg.inv(information), dtype=np.float64)
                 found[block] = np.maximum(most**2 * np.einsum("cjj->cj", inverse) - most, 0.0)
                 deviation = np.sqrt(found[block])
                 pulled[block] = _pulls(information, most, deviation)
