@@ -1,6 +1,7 @@
 """Made cells in which sets tell little: distant values in sets of two, large sets of few values.
 
-There errors are mostly those of `linear`, so only too little coverage is a fault.
+There intervals are mostly those of `linear`, so only too little coverage is a fault. Standard errors are those of the
+likelihood.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ HARD: Final[dict[tuple[int, int], list[int]]] = {
 
 
 def hard_cases() -> list[Result]:
-    """Coverage by class and by value of each made cell."""
+    """Coverage by class and by value, and stated errors, of each made cell."""
     return [result for (l, d), truth in HARD.items() for result in _hard(l, d, np.array(truth))]
 
 
@@ -60,10 +61,13 @@ def _hard(l: int, d: int, truth: np.ndarray) -> list[Result]:
     classes = {"zero": share == 0, "rare": (share > 0) & (share < RARE), "common": share >= RARE}
     by_class = {each: float(held[:, chosen].mean()) for each, chosen in classes.items() if chosen.any()}
     name = f"made, l={l}, {f'd={d}' if d else 'uniform'}, {len(truth)} values, {truth.sum():,} records"
+    error = float(np.sqrt((found.std_error**2).mean() / ((found.count - truth) ** 2).mean()))
     detail = f"{', '.join(f'{each} {one:.3f}' for each, one in by_class.items())}; {HARD_TIMES:,} releases"
     return [
         Result(f"{name}: least coverage of a class", min(by_class.values()), LEAST, "", detail, at_least=True),
         Result(
             f"{name}: least coverage of a value", float(held.mean(axis=0).min()), LEAST_OF_A_VALUE, "", at_least=True
         ),
+        Result(f"{name}: stated / actual error", error, 0.85, "x", at_least=True),
+        Result(f"{name}: stated / actual error", error, 1.2, "x"),
     ]

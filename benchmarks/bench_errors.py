@@ -1,6 +1,7 @@
 """Whether stated errors are true: coverage, width and error ratios of `mle` and `map` on Census-Income and Adult.
 
 Usage: LDIVERSITY_DATA=<folder with adult.csv.gz and census_income_kdd.csv.gz> python benchmarks/run.py errors
+LDIVERSITY_STUDIES=adult-education-5-uniform,joint,made takes these studies alone: those whose names begin so.
 
 Cells with at least ten records per value are published many times. Classes of values follow from the true share in the
 cell: zero, rare (below 2 %), common. Standard errors of coverages are over releases. Classes with few values need more
@@ -12,8 +13,9 @@ within .003 of it. In such cells `auto` is `mle`.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from itertools import count, product
 from math import ceil, prod
 from pathlib import Path
@@ -52,23 +54,30 @@ def run() -> list[Result]:
     if not folder:
         print("LDIVERSITY_DATA does not name the folder of the public data sets: no figures for errors.")
         return []
-    census = pa.csv.read_csv(Path(folder) / "census_income_kdd.csv.gz")
-    adult = pa.csv.read_csv(Path(folder) / "adult.csv.gz")
-    studies = [
-        Study("Census-Income", census, ("sex", "marital_stat", "race"), ("education",)),
-        Study("Adult", adult, ("sex", "race"), ("education",)),
-        Study("Adult", adult, ("sex", "marital-status"), ("occupation",)),
-    ]
-    single = [
-        result
-        for study in studies
-        for l, d in ((3, 3), (5, 2))
-        for kind in ("uniform", "balanced")
-        for result in _figures(study, l, kind, d)
-    ]
+    studies = _studies(Path(folder))
+    begins = tuple(os.environ.get("LDIVERSITY_STUDIES", ",".join(studies)).split(","))
+    return [result for name, measure in studies.items() if name.startswith(begins) for result in measure()]
+
+
+def _studies(folder: Path) -> dict[str, Callable[[], list[Result]]]:
+    census = pa.csv.read_csv(folder / "census_income_kdd.csv.gz")
+    adult = pa.csv.read_csv(folder / "adult.csv.gz")
+    single = {
+        "census-education": Study("Census-Income", census, ("sex", "marital_stat", "race"), ("education",)),
+        "adult-education": Study("Adult", adult, ("sex", "race"), ("education",)),
+        "adult-occupation": Study("Adult", adult, ("sex", "marital-status"), ("occupation",)),
+    }
     joint = Study("Adult, 40 and older", adult, ("sex",), ("relationship", "race"), 40)
-    several = [result for l in (2, 3) for result in _figures(joint, l, "uniform", 0)]
-    return single + several + hard_cases()
+    return {
+        **{
+            f"{name}-{l}-{kind}": partial(_figures, study, l, kind, d)
+            for name, study in single.items()
+            for l, d in ((3, 3), (5, 2))
+            for kind in ("uniform", "balanced")
+        },
+        **{f"joint-{l}": partial(_figures, joint, l, "uniform", 0) for l in (2, 3)},
+        "made": hard_cases,
+    }
 
 
 def _figures(study: Study, l: int, kind: str, d: int) -> list[Result]:

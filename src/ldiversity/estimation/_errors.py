@@ -40,7 +40,7 @@ class Errors:
     caveats
         What the user should know about them.
     lent
-        Shape (cells,): where these are the errors of ``linear``, though the counts are not; None for nowhere.
+        Shape (cells,): where the limits are those of ``linear``, though the counts are not; None for nowhere.
     """
 
     std_error: FloatArray
