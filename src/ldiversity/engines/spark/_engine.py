@@ -90,7 +90,7 @@ class SparkEngine(Engine):
         self.session = open_session(session, master, remote)
         self.file_rows, self.chunk_rows = file_rows, _CHUNK_ROWS
         self._own = Secrets()
-        self.seal = Seal(self._own.job)
+        self.seal, self.envelope = Seal(self._own.job), Envelope.of(self._own)
         self._scratch = Scratch(self.session, None if scratch is None else Path(scratch))
         self._kept: list[Frame] = []
         self._published: dict[int, SparkSource] = {}
@@ -216,11 +216,13 @@ class SparkEngine(Engine):
                 )
             ]
         own = self._spark_rows(rows)
-        with gather_files(folder) as inbox:
+        with gather_files(folder, within=folder / "scratch", called="output") as inbox:
             frame = self._frame(own.then(WriteFile(inbox.folder, writer), columns=own.schema))
             with stage("writing", passes=1):
                 noted = self.run(frame.toArrow, pieces=True)
-            return inbox.take([Written.from_json(text.decode()) for text in self._notes(noted)])
+            written = [Written.from_json(text.decode()) for text in self._notes(noted)]
+            inbox.take([one.file for one in written])
+            return written
 
     def read_back(self, file: DataFile, names: list[str]) -> Iterator[pa.Table]:
         """Read one file of a folder that this machine sees."""
@@ -283,11 +285,10 @@ class SparkEngine(Engine):
         """Compute rows for what is noted about them."""
         return self.notes_in(self._frame(rows))
 
-    def notes_in(self, frame: Frame) -> tuple[bytes, ...]:
-        """The notes in a frame of pieces, in the order of their parts."""
-        return self._notes(
-            self.run(lambda: frame.where("note is not null or fault is not null").toArrow(), pieces=True)
-        )
+    def notes_in(self, frame: Frame, *, foreign: bool = False) -> tuple[bytes, ...]:
+        """The notes in a frame of pieces, in the order of their parts; a `foreign` one is made of a user's frame."""
+        noted = frame.where("note is not null or fault is not null")
+        return self._notes(self.run(noted.toArrow, foreign=foreign, pieces=not foreign))
 
     def scratch_folder(self) -> Path:
         """A private folder that workers see."""
@@ -300,7 +301,7 @@ class SparkEngine(Engine):
 
     def program(self, frame: Frame, program_input: Any, *steps: Any, goals: Any = None, out: Any = None) -> Frame:  # noqa: ANN401
         """A frame of Spark that workers make of another one."""
-        program = Program(Envelope.of(self._own), program_input, steps, tokens.token_hex(8), goals, out)
+        program = Program(self.envelope, program_input, steps, tokens.token_hex(8), goals, out)
         with without_traceback(self.seal):
             if out is None:
                 return frame.mapInArrow(as_closure(program), WIRE_DDL)
