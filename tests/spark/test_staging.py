@@ -91,3 +91,17 @@ def test_texts_that_spark_takes_for_equal_are_counted_apart(
 
     assert counted is not None
     assert dict(zip(*(column.to_pylist() for column in counted.columns), strict=True)) == dict.fromkeys(set(texts), 5)
+
+
+def test_a_release_is_read_without_a_folder_for_staged_tables(spark: Any, table: pa.Table, tmp_path: Path) -> None:
+    engine = SparkEngine(spark)
+    engine._scratch._parent = None  # as on a cluster whose engine got no scratch
+    known: dict[str, Any] = {"quasi": "sex", "sensitive": "disease", "method": "randomized-addition:l=3"}
+    ld.anonymize(table.select(["sex", "disease"]), **known, output=tmp_path / "release")
+
+    estimate = ld.estimate(tmp_path / "release", by="sex", engine=engine)
+
+    assert round(estimate.count.sum()) == table.num_rows
+    assert ld.audit(tmp_path / "release", engine=engine).verdict == ld.audit(tmp_path / "release").verdict
+    with pytest.raises(ld.UnsupportedError, match="must be Parquet files"):
+        engine.open(spark.range(3))

@@ -19,7 +19,7 @@ from ldiversity.engines._sample import Sampled
 from ldiversity.engines._secrets import Secrets
 from ldiversity.engines.spark._count import CountOut, add_up, count_columns
 from ldiversity.engines.spark._envelope import Envelope, Seal
-from ldiversity.engines.spark._program import FromPieces, Program, as_closure
+from ldiversity.engines.spark._program import FromColumns, FromPieces, Program, as_closure
 from ldiversity.engines.spark._rows import SparkRows
 from ldiversity.engines.spark._run import run_job, without_traceback
 from ldiversity.engines.spark._session import Frame, Session, is_connect, open_session, with_settings
@@ -35,7 +35,7 @@ from ldiversity.engines.spark._steps import (
     SomeRows,
     SortByKey,
 )
-from ldiversity.engines.spark._wire import WIRE, WIRE_DDL, Note, Piece, Traveled, places_of, received, targets
+from ldiversity.engines.spark._wire import WIRE_DDL, Note, Piece, Traveled, batch_of_row, places_of, received, targets
 from ldiversity.engines.spark._write import WriteFile, gather_files
 from ldiversity.errors import LDiversityError, ParameterError
 from ldiversity.release import DataFile, PartWriter, Written, staging_folder
@@ -114,6 +114,12 @@ class SparkEngine(Engine):
             source.refuse_changes()
         else:
             base.check_unchanged()
+
+    def numbers(self, column: str, n: int) -> Rows:
+        """Spark has numbers of its own, so nothing is staged for them."""
+        with without_traceback(self.seal):
+            frame = self.session.range(0, n, 1, 1)
+        return SparkRows(self, frame, FromColumns(None, (column,), (column,)), (), pa.schema([(column, pa.int64())]))
 
     def rows(self, source: Source, columns: Sequence[str]) -> Iterator[NumberedBatch]:
         """The rows of a table, brought here a part at a time."""
@@ -360,7 +366,7 @@ class SparkEngine(Engine):
                 return
             with with_settings(self.session):
                 for row in frame.toLocalIterator():
-                    yield from received(self.seal, [_batch_of(row)])
+                    yield from received(self.seal, [batch_of_row(row)])
 
     @contextmanager
     def _computed(self, frame: Frame) -> Iterator[Frame]:
@@ -391,9 +397,3 @@ def _n_bytes(frame: Frame) -> int:
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
     return int(frame.agg(F.sum(F.length("cells"))).collect()[0][0] or 0)
-
-
-def _batch_of(row: Any) -> pa.RecordBatch:  # noqa: ANN401 - a row of pyspark
-    cells = [None if one is None else bytes(one) for one in (row["note"], row["fault"], row["cells"])]
-    arrays = [pa.array([row[name]], pa.int32()) for name in ("goal", "part")]
-    return pa.RecordBatch.from_arrays([*arrays, *(pa.array([one], pa.binary()) for one in cells)], schema=WIRE)
