@@ -46,7 +46,7 @@ TABLE = pa.table({"id": ["a", "b", "c"], "age": [1, 2, 3], "disease": ["flu", "c
 CODER: Coder = fit_coder(open_source(TABLE), Sensitive("disease"))[0]
 FACTORY = DrawSets({"age": pa.int64()}, (HiddenAttribute("disease", CODER, UniformSelection(3, 2)),), ("id",))
 SHAPE = TableShape((), {}, (), {}, None, None, frozenset(), frozenset(), {})
-NO_PART = GroupPart(SHAPE, ld.Anatomy(l=2), 1, {})
+NO_PART = GroupPart(SHAPE, ld.Anatomy(l=2), 1, {}, "local")
 NO_RULE = Rule("change parts", (), ())
 NOBODY = Candidates(1, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.uint64))
 NUMBERS = ClassNumbers("class_id", np.zeros(1, dtype=np.int64), 3)
@@ -177,6 +177,16 @@ def test_the_envelope_of_a_job_is_the_one_object_with_a_key_that_travels(tmp_pat
     assert repr(envelope) == str(envelope) == "Envelope(<secret>)"
     with pytest.raises(ld.UnsupportedError, match="path of its file"):
         Envelope.of(Secrets(KEY))
+
+
+def test_a_worker_whose_key_file_holds_another_key_draws_nothing(tmp_path: Path) -> None:
+    KEY.save(tmp_path / "holder.key")
+    envelope = Envelope.of(Secrets(KEY, key_file=tmp_path / "holder.key"))
+    (tmp_path / "holder.key").unlink()
+    Key.new().save(tmp_path / "holder.key")
+
+    with pytest.raises(ld.ParameterError, match="key must be the same on every worker"):
+        pickle.loads(pickle.dumps(envelope)).open()  # noqa: S301 - made above
 
 
 def test_the_key_of_a_job_is_a_secret_and_another_one_in_each_run() -> None:

@@ -16,6 +16,7 @@ from ldiversity.catalog import CATALOG, LISTED_OPTIONS, METHOD_CLASSES, methods_
 from ldiversity.engines import Engine
 from ldiversity.errors import ParameterError
 from ldiversity.faces.cli import _machine
+from ldiversity.publish._parts._left_out import check_left_out
 from ldiversity.publish._parts._short import give_more_memory, short_of_memory
 from tests.contract.test_every_command import COMMANDS, run
 
@@ -126,6 +127,24 @@ def test_advice_about_memory_fits_the_engine() -> None:
     assert str(here.hint) == "Give more memory, or promise less."
     assert "ive more memory" not in f"{there} {give_more_memory(spark, 'promise less')}"
     assert "Leave engine out" in str(there.hint)
+    assert str(short_of_memory("spark", "bsgi", "must hold all", "promise less")) == str(there)
+
+
+@pytest.mark.parametrize("case", ["hierarchy", "grid", "marginals"])
+def test_records_left_out_of_parts_have_a_way_out_on_every_engine(case: str) -> None:
+    for engine, way in (("local", "Give more memory"), ("spark", "Leave engine out")):
+        preparation: Any = SimpleNamespace(
+            engine=SimpleNamespace(name=engine),
+            undeclared=(),
+            grid=None,
+            question=SimpleNamespace(marginals=case == "marginals", model=()),
+        )
+        shape: Any = SimpleNamespace(
+            made={"zip"} if case == "hierarchy" else set(), steps={"age": 1} if case == "grid" else {}
+        )
+        with pytest.raises(ld.UnsupportedError) as caught:
+            check_left_out(preparation, shape, cast("Any", None))
+        assert str(caught.value.hint).startswith(way)
 
 
 def test_an_original_that_fits_no_row_is_named_without_a_colon(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final, SupportsIndex
 
 from ldiversity.base.numbers import in_bytes
@@ -14,7 +15,7 @@ __all__ = ["Budget"]
 
 _UNITS: Final = {"": 1, "B": 1, **{f"{letter}B": 1000**i for i, letter in enumerate("KMGT", 1)}}
 _BINARY: Final = {f"{letter}IB": 1024**i for i, letter in enumerate("KMGT", 1)}
-_FORM: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]*)")
+_FORM: Final = re.compile(r"([0-9]{1,400}(?:\.[0-9]{1,400})?) ?([A-Za-z]*)")
 
 _PROGRAM: Final = 250_000_000
 """What Python and its packages take before the first row is read."""
@@ -29,6 +30,8 @@ _COMPILED: Final = 280_000_000
 """The same with the compiled loops that draw."""
 
 _LEAST: Final = 300_000_000
+_MOST: Final = 10**18
+"""More than any machine has."""
 
 
 @dataclass(frozen=True, init=False)
@@ -60,6 +63,10 @@ class Budget:
             raise ParameterError(f"must be at least {in_bytes(_LEAST)}", parameter="memory", got=repr(given)).with_hint(
                 f"Python and its packages take {in_bytes(_PROGRAM)} before the first row is read; publishing takes at "
                 "least 400 MB."
+            )
+        if number > _MOST:
+            raise ParameterError(f"must be at most {_MOST // 10**12} TB", parameter="memory", got="more").with_hint(
+                "Leave it out where there is no limit."
             )
         object.__setattr__(self, "bytes", number)
 
@@ -110,4 +117,4 @@ def _number_of_bytes(given: str | int) -> int:
         raise ParameterError(
             "must be a number of bytes, such as '500MB' or '2GiB'", parameter="memory", got=repr(given)
         )
-    return int(float(found[1]) * unit)
+    return int(Fraction(found[1]) * unit)

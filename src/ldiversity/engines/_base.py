@@ -59,6 +59,10 @@ class Engine(ABC):
         """Raise `SchemaError` if a table is in files that changed since it was opened."""
         source.refuse_changes()
 
+    def numbers(self, column: str, n: int) -> Source | Rows:
+        """The numbers below `n` in a column of this name, for work that is told to workers by numbers alone."""
+        return open_source(pa.table({column: pa.array(range(n), pa.int64())}))
+
     @abstractmethod
     def rows(self, source: Source, columns: Sequence[str]) -> Iterator[NumberedBatch]:
         """The rows of a table in their order, for steps that need all of them in one place."""

@@ -10,7 +10,6 @@ import pyarrow as pa
 from ldiversity.engines._base import Engine
 from ldiversity.engines._rows import BatchFunction, NumberedBatch, PartFactory, Rows
 from ldiversity.engines._secrets import Secrets
-from ldiversity.tables import open_source
 
 __all__ = ["task_for_each"]
 
@@ -20,8 +19,7 @@ _NUMBER: Final = "number"
 def task_for_each(engine: Engine, factory: PartFactory, n_parts: int) -> Rows:
     """Apply the function of a factory to a part for each number below `n_parts`; a part has its number alone."""
     secrets = Secrets()  # nothing is drawn
-    numbers = open_source(pa.table({_NUMBER: pa.array(range(n_parts), pa.int64())}))
-    tasks = engine.map(_Numbers(), numbers, [_NUMBER], secrets=secrets)
+    tasks = engine.map(_Numbers(), engine.numbers(_NUMBER, n_parts), [_NUMBER], secrets=secrets)
     return engine.partition(factory, tasks, by=_NUMBER, n_parts=n_parts, secrets=secrets, scratch=None)
 
 

@@ -39,6 +39,12 @@ def test_too_little_names_the_least(given: str | int) -> None:
     assert "take 250 MB" in (caught.value.hint or "")
 
 
+@pytest.mark.parametrize("given", ["9" * 400 + "GB", 10**400, "2000000TB"])
+def test_more_than_any_machine_has_is_refused_in_one_sentence(given: str | int) -> None:
+    with pytest.raises(ParameterError, match=r"^memory must be at most 1000000 TB, got more\."):
+        Budget(given)
+
+
 def test_rows_fit_beside_the_program() -> None:
     budget = Budget("500MB")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +100,35 @@ def test_a_damaged_file_is_one_sentence_without_cells(tmp_path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[4:600] = bytes(596)
     path.write_bytes(content)
-    files = OwnFiles(files.paths, (state_of(str(path)),), files.cuts, files.n_rows)
+    files = replace(files, states=(state_of(str(path)),))
 
     with pytest.raises(StorageError, match="every worker can read"):
         list(files.read(files.cuts[0], ["row", "text"], 100))
+
+
+def test_a_file_with_the_size_and_time_of_another_is_not_read(tmp_path: Path) -> None:
+    other = TABLE.set_column(0, "row", pa.array(range(1, 1001), pa.int64()))
+    files = found([written(tmp_path, compression="none", use_dictionary=False)])
+    path, group = Path(files.paths[0]), files.cuts[0]
+    before = path.stat()
+
+    written(tmp_path, table=other, compression="none", use_dictionary=False)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    assert path.stat().st_size == before.st_size
+    with pytest.raises(StorageError, match="stay as they are"):
+        list(files.read(group, ["row"], 100))
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:
+    files = found([written(tmp_path)])
+    rows = files.read(files.cuts[0], ["row"], 10)
+    next(rows)
+
+    path = Path(files.paths[0])
+    before = path.stat()
+    path.write_bytes(path.read_bytes())
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    with pytest.raises(StorageError, match="stay as they are"):
+        list(rows)

@@ -19,7 +19,7 @@ from ldiversity.engines._sample import Sampled
 from ldiversity.engines._secrets import Secrets
 from ldiversity.engines.spark._count import CountOut, add_up, count_columns
 from ldiversity.engines.spark._envelope import Envelope, Seal
-from ldiversity.engines.spark._program import FromPieces, Program, as_closure
+from ldiversity.engines.spark._program import FromColumns, FromPieces, Program, as_closure
 from ldiversity.engines.spark._rows import SparkRows
 from ldiversity.engines.spark._run import run_job, without_traceback
 from ldiversity.engines.spark._session import Frame, Session, is_connect, open_session, with_settings
@@ -35,7 +35,7 @@ from ldiversity.engines.spark._steps import (
     SomeRows,
     SortByKey,
 )
-from ldiversity.engines.spark._wire import WIRE, WIRE_DDL, Note, Piece, Traveled, places_of, received, targets
+from ldiversity.engines.spark._wire import WIRE_DDL, Note, Piece, Traveled, batch_of_row, places_of, received, targets
 from ldiversity.engines.spark._write import WriteFile, gather_files
 from ldiversity.errors import LDiversityError, ParameterError
 from ldiversity.release import DataFile, PartWriter, Written, staging_folder
@@ -90,7 +90,7 @@ class SparkEngine(Engine):
         self.session = open_session(session, master, remote)
         self.file_rows, self.chunk_rows = file_rows, _CHUNK_ROWS
         self._own = Secrets()
-        self.seal = Seal(self._own.job)
+        self.seal, self.envelope = Seal(self._own.job), Envelope.of(self._own)
         self._scratch = Scratch(self.session, None if scratch is None else Path(scratch))
         self._kept: list[Frame] = []
         self._published: dict[int, SparkSource] = {}
@@ -114,6 +114,12 @@ class SparkEngine(Engine):
             source.refuse_changes()
         else:
             base.check_unchanged()
+
+    def numbers(self, column: str, n: int) -> Rows:
+        """Spark has numbers of its own, so nothing is staged for them."""
+        with without_traceback(self.seal):
+            frame = self.session.range(0, n, 1, 1)
+        return SparkRows(self, frame, FromColumns(None, (column,), (column,)), (), pa.schema([(column, pa.int64())]))
 
     def rows(self, source: Source, columns: Sequence[str]) -> Iterator[NumberedBatch]:
         """The rows of a table, brought here a part at a time."""
@@ -216,11 +222,13 @@ class SparkEngine(Engine):
                 )
             ]
         own = self._spark_rows(rows)
-        with gather_files(folder) as inbox:
+        with gather_files(folder, within=folder / "scratch", called="output") as inbox:
             frame = self._frame(own.then(WriteFile(inbox.folder, writer), columns=own.schema))
             with stage("writing", passes=1):
                 noted = self.run(frame.toArrow, pieces=True)
-            return inbox.take([Written.from_json(text.decode()) for text in self._notes(noted)])
+            written = [Written.from_json(text.decode()) for text in self._notes(noted)]
+            inbox.take([one.file for one in written])
+            return written
 
     def read_back(self, file: DataFile, names: list[str]) -> Iterator[pa.Table]:
         """Read one file of a folder that this machine sees."""
@@ -283,11 +291,10 @@ class SparkEngine(Engine):
         """Compute rows for what is noted about them."""
         return self.notes_in(self._frame(rows))
 
-    def notes_in(self, frame: Frame) -> tuple[bytes, ...]:
-        """The notes in a frame of pieces, in the order of their parts."""
-        return self._notes(
-            self.run(lambda: frame.where("note is not null or fault is not null").toArrow(), pieces=True)
-        )
+    def notes_in(self, frame: Frame, *, foreign: bool = False) -> tuple[bytes, ...]:
+        """The notes in a frame of pieces, in the order of their parts; a `foreign` one is made of a user's frame."""
+        noted = frame.where("note is not null or fault is not null")
+        return self._notes(self.run(noted.toArrow, foreign=foreign, pieces=not foreign))
 
     def scratch_folder(self) -> Path:
         """A private folder that workers see."""
@@ -300,7 +307,7 @@ class SparkEngine(Engine):
 
     def program(self, frame: Frame, program_input: Any, *steps: Any, goals: Any = None, out: Any = None) -> Frame:  # noqa: ANN401
         """A frame of Spark that workers make of another one."""
-        program = Program(Envelope.of(self._own), program_input, steps, tokens.token_hex(8), goals, out)
+        program = Program(self.envelope, program_input, steps, tokens.token_hex(8), goals, out)
         with without_traceback(self.seal):
             if out is None:
                 return frame.mapInArrow(as_closure(program), WIRE_DDL)
@@ -359,7 +366,7 @@ class SparkEngine(Engine):
                 return
             with with_settings(self.session):
                 for row in frame.toLocalIterator():
-                    yield from received(self.seal, [_batch_of(row)])
+                    yield from received(self.seal, [batch_of_row(row)])
 
     @contextmanager
     def _computed(self, frame: Frame) -> Iterator[Frame]:
@@ -390,9 +397,3 @@ def _n_bytes(frame: Frame) -> int:
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
     return int(frame.agg(F.sum(F.length("cells"))).collect()[0][0] or 0)
-
-
-def _batch_of(row: Any) -> pa.RecordBatch:  # noqa: ANN401 - a row of pyspark
-    cells = [None if one is None else bytes(one) for one in (row["note"], row["fault"], row["cells"])]
-    arrays = [pa.array([row[name]], pa.int32()) for name in ("goal", "part")]
-    return pa.RecordBatch.from_arrays([*arrays, *(pa.array([one], pa.binary()) for one in cells)], schema=WIRE)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import hmac
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -25,15 +25,16 @@ class Envelope:
     else it would draw another set when it does a piece of work again. A file for it would outlive a job that is killed.
     So the key travels in the function that Spark sends to each worker, which stays in memory: only functions above one
     megabyte become files, and the engine refuses those. It opens nothing that outlives the job, because nobody stores
-    this key. The holder's key never travels: the worker reads it from its own file.
+    this key. The holder's key never travels: the worker reads it from its own file. What travels is a mark that is
+    derived from both keys, so that a worker whose file holds another key draws nothing with it.
 
     Only the engine makes envelopes, with `of`.
     """
 
-    __slots__ = ("_file", "_job")
+    __slots__ = ("_file", "_job", "_mark")
 
-    def __init__(self, job: bytes, file: Path | None) -> None:
-        self._job, self._file = job, file
+    def __init__(self, job: bytes, file: Path | None, mark: bytes | None) -> None:
+        self._job, self._file, self._mark = job, file, mark
 
     @classmethod
     def of(cls, secrets: Secrets) -> Envelope:
@@ -42,18 +43,28 @@ class Envelope:
             raise UnsupportedError(
                 "spark", "the holder's key must be given as the path of its file, which workers read themselves"
             ).with_hint("Put the key file at the same path on every worker, and pass key='holder.key' with that path.")
-        return cls(secrets.job.travelling(), secrets.key_file)
+        job = secrets.job.travelling()
+        return cls(job, secrets.key_file, None if secrets.key is None else _mark(secrets.key, job))
 
     def open(self) -> Secrets:
         """The secrets, made where the work is done."""
         key = None if self._file is None else Key.load(self._file)
+        if key is not None and self._mark is not None and not hmac.compare_digest(_mark(key, self._job), self._mark):
+            raise ParameterError("spark", "key", "must be the same on every worker as on this machine").with_hint(
+                "Copy the key file of this machine to the same path on every worker, and change none meanwhile."
+            )
         return Secrets(key, job=Key(self._job), key_file=self._file)
 
     def __repr__(self) -> str:
         return "Envelope(<secret>)"
 
-    def __reduce__(self) -> tuple[Callable[[bytes, Path | None], Envelope], tuple[bytes, Path | None]]:
-        return Envelope, (self._job, self._file)
+    def __reduce__(self) -> tuple[type[Envelope], tuple[bytes, Path | None, bytes | None]]:
+        return Envelope, (self._job, self._file, self._mark)
+
+
+def _mark(key: Key, job: bytes) -> bytes:
+    """What tells that it is the same key, to whoever has it, in this job only."""
+    return key.derive("mark of the holder's key", job)
 
 
 class Seal(Secret):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +26,10 @@ _LEAST_ROWS: Final = 1 << 17
 _MOST_ROWS: Final = 1 << 20
 _CUTS_PER_WORKER: Final = 4
 _BUFFER_BYTES: Final = 1 << 20
+_TRAILER_BYTES: Final = 8
+"""How long the end is, and the mark of a Parquet file."""
+
+_HASH_BYTES: Final = 8
 _OLD_CALENDAR: Final = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
 
 
@@ -48,7 +53,9 @@ class OwnFiles:
         In the order of their numbers.
     states
         What was known of each when the table was opened. Another machine may number the same files otherwise, so
-        workers compare sizes and times of the last change alone.
+        workers compare sizes and times of the last writing alone with these, and all with what they saw themselves.
+    ends
+        A hash of the end of each, where a Parquet file says what it holds; workers compare it, too.
     cuts
         All rows, in pieces for tasks.
     n_rows
@@ -57,6 +64,7 @@ class OwnFiles:
 
     paths: tuple[str, ...]
     states: tuple[FileState, ...]
+    ends: tuple[bytes, ...]
     cuts: tuple[Cut, ...]
     n_rows: int
 
@@ -68,17 +76,23 @@ class OwnFiles:
             return False
 
     def read(self, cut: Cut, columns: Sequence[str], chunk_rows: int) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """The rows of a cut, some at a time, each with the number of its first row."""
+        """The rows of a cut, some at a time, each with the number of its first row.
+
+        Raises `StorageError` when the file is not the one that was opened, before the first row or after the last one.
+        """
         path, first = self.paths[cut.file], cut.first
-        with _as_storage_error():
-            if _as_written(state_of(path)) != _as_written(self.states[cut.file]):
+        with _as_storage_error(), pa.OSFile(path) as stream:
+            before = state_of(path)
+            if _as_written(before) != _as_written(self.states[cut.file]) or _hashed_end(stream) != self.ends[cut.file]:
                 raise not_readable()
-            with pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER_BYTES) as file:
+            with pq.ParquetFile(stream, pre_buffer=False, buffer_size=_BUFFER_BYTES) as file:
                 for batch in file.iter_batches(
                     batch_size=chunk_rows, row_groups=list(cut.groups), columns=list(columns), use_threads=False
                 ):
                     yield first, batch.select(list(columns))
                     first += batch.num_rows
+            if state_of(path) != before:
+                raise not_readable()
 
 
 def find_own_files(uris: Sequence[str], schema: pa.Schema, workers: int) -> OwnFiles | None:
@@ -96,6 +110,7 @@ def find_own_files(uris: Sequence[str], schema: pa.Schema, workers: int) -> OwnF
     try:
         states = tuple(map(state_of, known))
         groups = [_groups_of(path, schema) for path in known]
+        ends = tuple(map(_end_of, known))
     except (OSError, pa.ArrowException):
         return None
     if any(one is None for one in groups):
@@ -104,7 +119,7 @@ def find_own_files(uris: Sequence[str], schema: pa.Schema, workers: int) -> OwnF
     n_rows = sum(map(sum, sizes))
     most = max(_LEAST_ROWS, min(_MOST_ROWS, n_rows // (_CUTS_PER_WORKER * workers)))
     cuts = [cut for number, one in enumerate(sizes) for cut in _cuts(number, one, most)]
-    return OwnFiles(tuple(known), states, tuple(cuts), n_rows)
+    return OwnFiles(tuple(known), states, ends, tuple(cuts), n_rows)
 
 
 def _path_without_values(uri: str) -> str | None:
@@ -114,6 +129,20 @@ def _path_without_values(uri: str) -> str | None:
 
 def _as_written(state: FileState) -> tuple[int, int]:
     return state[2], state[3]
+
+
+def _end_of(path: str) -> bytes:
+    with pa.OSFile(path) as stream:
+        return _hashed_end(stream)
+
+
+def _hashed_end(stream: pa.NativeFile) -> bytes:
+    """A hash of the end of a Parquet file: what each column of each group of rows takes, and its least and largest."""
+    size = stream.size()
+    stream.seek(max(0, size - _TRAILER_BYTES))
+    trailer = stream.read(_TRAILER_BYTES)
+    stream.seek(max(0, size - _TRAILER_BYTES - int.from_bytes(trailer[:4], "little")))
+    return hashlib.blake2b(stream.read(), digest_size=_HASH_BYTES).digest()
 
 
 def _is_plain(kind: pa.DataType) -> bool:

@@ -250,7 +250,10 @@ class _WorkerError(RuntimeError):
 
 def _reworded(error: Exception) -> LDiversityError:
     if lacks_memory(error):
-        return not_enough_memory("spark")
+        return not_enough_memory("spark").with_hint(
+            "Give workers more memory with spark.executor.memoryOverhead, or fewer rows at once with "
+            "SparkEngine(file_rows=...), or take fewer columns."
+        )
     if isinstance(error, OSError) and error.strerror:
         return StorageError("spark", f"a worker cannot read or write: {error.strerror}")
     place, trace = "", error.__traceback__

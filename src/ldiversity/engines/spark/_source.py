@@ -55,9 +55,15 @@ class SparkSource(Source):
     def plain_frame(self, columns: list[str]) -> Frame | None:
         """The columns as Spark has them, under numbers; None where they must be converted, or are sealed."""
         exact = all(self.columns[name] == self.raw_schema.field(name).type for name in columns)
-        if not isinstance(self.files, InputFiles) or not exact or self.forms is not None:
+        if not isinstance(self.files, InputFiles) or not exact or self.forms is not None or self._has_equals(columns):
             return None
         return self._numbered(self.files, columns)
+
+    def _has_equals(self, columns: list[str]) -> bool:
+        """Whether Spark takes different texts of a column for equal, such as large and small letters (a collation)."""
+        with quiet():
+            kinds = {field.name: field.dataType.simpleString() for field in self.frame.schema.fields}
+        return any(pa.types.is_string(self.columns[name]) and kinds[name] != "string" for name in columns)
 
     def input(self, table: Source, columns: list[str]) -> tuple[Frame, Input]:
         """How workers read some columns of `table`, which is this one or shows it."""

@@ -25,13 +25,14 @@ from ldiversity.engines.spark._files import (
     reads_files_alone,
 )
 from ldiversity.engines.spark._own_files import OwnFiles, find_own_files
-from ldiversity.engines.spark._paths import path_to_write, pattern_of
+from ldiversity.engines.spark._paths import pattern_of
 from ldiversity.engines.spark._program import FromColumns
 from ldiversity.engines.spark._run import without_traceback
 from ldiversity.engines.spark._session import Frame, Session
 from ldiversity.engines.spark._source import SparkSource, arrow_columns, quoted
-from ldiversity.engines.spark._steps import NumberRows
+from ldiversity.engines.spark._stage_rows import StagedFile, StageRows, not_shared
 from ldiversity.engines.spark._wire import WIRE, WIRE_DDL, Note, Piece, Traveled, wired, with_places
+from ldiversity.engines.spark._write import gather_files
 from ldiversity.errors import LDiversityError, ParameterError, SchemaError, StorageError, UnsupportedError
 from ldiversity.tables import Source, check_names, is_spark_frame
 
@@ -105,10 +106,15 @@ def open_input(engine: SparkEngine, data: Any, *, types: Mapping[str, str] | Non
     names = tuple(frame.columns)
     with without_traceback(engine.seal):
         chosen = frame.select(*(quoted(one).alias(f"c{place}") for place, one in enumerate(names)))
-    folder = engine.scratch_folder() / secrets.token_hex(8)
-    made = engine.program(chosen, FromColumns(None, names, names), NumberRows())
-    engine.run(lambda: made.write.parquet(path_to_write(folder)), foreign=True)
-    return _staged(engine, folder, schema, called, types)
+    folder = _new_folder(engine)
+    with gather_files(folder, within=engine.scratch_folder(), called="scratch") as inbox:
+        stage = StageRows(inbox.folder, engine.envelope)
+        made = engine.program(chosen, FromColumns(None, names, names), stage)
+        staged = [StagedFile.from_bytes(text) for text in engine.notes_in(made, foreign=True)]
+        inbox.take([one.name for one in staged])
+    if not staged:  # Spark has no task for a table without rows
+        pq.write_table(WIRE.empty_table(), folder / "table.parquet")
+    return _staged(engine, folder, schema, called, types, n_rows=sum(one.rows for one in staged))
 
 
 def _files(engine: SparkEngine, frame: Frame, schema: pa.Schema, *, whole: bool) -> InputFiles | OwnFiles | None:
@@ -144,33 +150,41 @@ def _read(engine: SparkEngine, data: Any) -> Frame:  # noqa: ANN401 - a path, as
 
 def stage_source(engine: SparkEngine, source: Source) -> SparkSource:
     """Put a table of this machine where workers see it; rows have the identities that they have here."""
+    folder = _new_folder(engine)
+    schema = pa.schema(list(source.columns.items()))
+    written: list[int] = []
+    with pq.ParquetWriter(folder / "table.parquet", WIRE, compression="none") as sink:
+        for batch in wired(engine.seal, _numbered(source, written)):
+            sink.write_batch(batch)
+    return _staged(engine, folder, schema, source.name, None, n_rows=sum(written))
+
+
+def _new_folder(engine: SparkEngine) -> Path:
     folder = engine.scratch_folder() / secrets.token_hex(8)
     folder.mkdir(mode=0o700)
-    schema = pa.schema(list(source.columns.items()))
-    with pq.ParquetWriter(folder / "table.parquet", WIRE, compression="none") as sink:
-        for batch in wired(engine.seal, _numbered(source)):
-            sink.write_batch(batch)
-    return _staged(engine, folder, schema, source.name, None)
+    return folder
 
 
-def _numbered(source: Source) -> Iterator[Traveled]:
-    first = 0
+def _numbered(source: Source, written: list[int]) -> Iterator[Traveled]:
     for batch in source.batches():
+        first = sum(written)
         yield Piece(with_places(Piece(batch, row_identities(0, first, batch.num_rows))))
-        first += batch.num_rows
-    yield Note(0, str(first).encode())
+        written.append(batch.num_rows)
+    yield Note(0, str(sum(written)).encode())
 
 
 def _staged(
-    engine: SparkEngine, folder: Path, schema: pa.Schema, name: str, types: Mapping[str, str] | None
+    engine: SparkEngine, folder: Path, schema: pa.Schema, name: str, types: Mapping[str, str] | None, *, n_rows: int
 ) -> SparkSource:
-    if not any(folder.glob("*.parquet")):
-        raise StorageError(
-            "SparkEngine", "scratch", f"folder {str(folder.parent.parent)!r} must be one that all workers see, too"
-        ).with_hint("Choose a folder on a file system that all of them share.")
+    """The table that is in a folder, after a look at whether workers find there what was written."""
     with without_traceback(engine.seal):
         frame = engine.session.read.schema(WIRE_DDL).parquet(pattern_of(folder))
-    n_rows = sum(int(text) for text in engine.notes_in(frame))
+    try:
+        found = sum(int(text) for text in engine.notes_in(frame))
+    except StorageError:
+        raise not_shared(folder.parent.parent) from None
+    if found != n_rows:
+        raise not_shared(folder.parent.parent)
     return SparkSource(engine, frame, schema, name=name, files=None, n_rows=n_rows, types=types)
 
 

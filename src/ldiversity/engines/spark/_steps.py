@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -11,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from ldiversity.base.arrays import IntArray
-from ldiversity.base.randomness import KeyedWords, row_identities
+from ldiversity.base.randomness import KeyedWords
 from ldiversity.engines._rows import Factory, NumberedBatch, Part, PartFactory
 from ldiversity.engines.spark._envelope import Envelope
 from ldiversity.engines.spark._host import first_of_host
@@ -24,7 +23,6 @@ __all__ = [
     "DealByNumber",
     "MapParts",
     "MapPieces",
-    "NumberRows",
     "Select",
     "SomeRows",
     "SortByKey",
@@ -185,25 +183,6 @@ class CarryPlaces:
     def __call__(self, pieces: Iterator[Traveled], _: str, /) -> Iterator[Traveled]:
         """The rows with two more columns."""
         return (Piece(with_places(piece), part=piece.part) for piece in _rows(pieces))
-
-
-@dataclass(frozen=True)
-class NumberRows:
-    """Gives the rows of a table that is staged identities: a random number for the task, and their place in it.
-
-    Where Spark does a task again, its rows get others. Only the rows of one attempt are staged.
-    """
-
-    def __call__(self, pieces: Iterator[Traveled], _: str, /) -> Iterator[Traveled]:
-        """The rows with their identities."""
-        file, first = secrets.randbits(32), 0
-        above = np.uint64(secrets.randbits(24) << 40)
-        for piece in _rows(pieces):
-            places = row_identities(file, first, piece.cells.num_rows)
-            places[:, 0] |= above
-            first += piece.cells.num_rows
-            yield Piece(with_places(Piece(piece.cells, places)))
-        yield Note(0, str(first).encode())
 
 
 def _rows(pieces: Iterable[Traveled]) -> Iterator[Piece]:

@@ -11,7 +11,7 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +29,7 @@ __all__ = [
     "Note",
     "Piece",
     "Traveled",
+    "batch_of_row",
     "fault_in",
     "fault_row",
     "fault_text",
@@ -126,6 +127,13 @@ def received(seal: Seal, batches: Iterable[pa.RecordBatch]) -> Iterator[Traveled
                 yield Note(part, seal.open(note.as_py(), f"note {part}"))
             if cells.is_valid:
                 yield Piece(seal.unpack(cells.as_py(), part), part=part)
+
+
+def batch_of_row(row: Any) -> pa.RecordBatch:  # noqa: ANN401 - a row of pyspark
+    """A row of a frame of pieces as a batch."""
+    cells = [None if one is None else bytes(one) for one in (row["note"], row["fault"], row["cells"])]
+    arrays = [pa.array([row[name]], pa.int32()) for name in ("goal", "part")]
+    return pa.RecordBatch.from_arrays([*arrays, *(pa.array([one], pa.binary()) for one in cells)], schema=WIRE)
 
 
 def sealed_fault(seal: Seal, error: LDiversityError) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ import pyarrow as pa
 from ldiversity.base.ending import remove_folder
 from ldiversity.engines.spark._wire import Note, Piece, Traveled
 from ldiversity.errors import StorageError
-from ldiversity.release import PartWriter, Written
+from ldiversity.release import PartWriter
 
 __all__ = ["WriteFile", "gather_files"]
 
@@ -47,32 +47,31 @@ class _Inbox:
 
     folder: Path
     target: Path
+    called: str
 
-    def take(self, written: list[Written]) -> list[Written]:
+    def take(self, files: Sequence[str]) -> None:
         """Move the files that tasks returned."""
-        if len({one.file for one in written}) != len(written):
-            raise StorageError("output", "one of the files was written twice")
-        for one in written:
+        if len(set(files)) != len(files):
+            raise StorageError(self.called, "one of the files was written twice")
+        for file in files:
             try:
-                (self.folder / one.file).rename(self.target / one.file)
+                (self.folder / file).rename(self.target / file)
             except FileNotFoundError:
-                raise StorageError("output", "a file that a worker wrote must be there for this machine").with_hint(
+                raise StorageError(self.called, "a file that a worker wrote must be there for this machine").with_hint(
                     "Nothing was published. Choose a folder that this machine and all workers share."
                 ) from None
-        return written
 
 
 @contextmanager
-def gather_files(target: Path) -> Iterator[_Inbox]:
-    """A folder for attempts within `target`.
+def gather_files(target: Path, *, within: Path, called: str) -> Iterator[_Inbox]:
+    """A folder for attempts `within` another one. What tasks returned moves to `target`, which messages name `called`.
 
     A task that Spark has given up, and that still runs, writes here to the end, and so never into a release.
     """
-    folder = target / "scratch"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    inbox = folder / secrets.token_hex(8)
+    within.mkdir(mode=0o700, exist_ok=True)
+    inbox = within / secrets.token_hex(8)
     inbox.mkdir(mode=0o700)
     try:
-        yield _Inbox(inbox, target)
+        yield _Inbox(inbox, target, called)
     finally:
         remove_folder(inbox)

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from ldiversity.base.arrays import CodeArray
 from ldiversity.base.randomness import Identities, Key, KeyedWords, Secret
 from ldiversity.engines import Part, Secrets
-from ldiversity.errors import UnsupportedError
 from ldiversity.methods import Grouping, GroupingMethod, GroupingRun, NumberColumn, Partition
 from ldiversity.publish._coding import Reading
 from ldiversity.publish._grouping import check_grouping
 from ldiversity.publish._identities import key_column
 from ldiversity.publish._parts._note import PartNote
 from ldiversity.publish._parts._regions import cells_column, cells_type
+from ldiversity.publish._parts._short import short_of_memory
 from ldiversity.publish._parts._table import PART, TableShape, code_name, identities_of, own_name
 from ldiversity.publish._regions import ClassRowsInOrder, region_cells
 from ldiversity.release import PEOPLE, Form
@@ -52,12 +52,15 @@ class GroupPart:
         How many partitions the method makes.
     forms
         How each quasi-identifier is published; none where records keep theirs.
+    engine
+        The name of the engine, which has its own way out where memory is short.
     """
 
     shape: TableShape
     method: GroupingMethod
     n_partitions: int
     forms: Mapping[str, Form]
+    engine: str
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -97,11 +100,12 @@ class PartGrouper(Secret):
         partitions = grouping.partitions
         if any(not np.array_equal(one.class_of < 0, partitions[0].class_of < 0) for one in partitions[1:]):
             # What only hidden values had would be public: nobody reads the whole table again without them.
-            raise UnsupportedError(
+            raise short_of_memory(
+                choices.engine,
                 choices.method.name,
-                "memory",
                 "must hold the whole table, because records are in classes of some columns only",
-            ).with_hint("Give more memory, or publish one sensitive column.")
+                "publish one sensitive column",
+            )
         published = np.flatnonzero(np.logical_or.reduce([one.class_of >= 0 for one in partitions]))
         who = identities_of(rows)
         columns: dict[str, pa.Array | pa.ChunkedArray] = {

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ldiversity.base.checks import name_some
+from ldiversity.engines import Engine
 from ldiversity.errors import UnsupportedError
 from ldiversity.publish._parts._note import JoinedNotes
+from ldiversity.publish._parts._short import give_more_memory
 from ldiversity.publish._parts._table import TableShape
 from ldiversity.publish._prepare import Preparation
 from ldiversity.sentences import Parameter, say
@@ -20,15 +22,16 @@ def check_left_out(preparation: Preparation, shape: TableShape, notes: JoinedNot
     A table in one piece is read again without the records that are left out. One in parts is not, so its holder says
     what may be public.
     """
+    engine = preparation.engine
     for name in preparation.undeclared:
         domain = preparation.coders[name].domain
         known = np.array([value is not None for value in domain.values])
         if domain.edges is not None:
-            raise _undeclared("bins", name, "Give edges, or width with low and high.")
+            raise _undeclared(engine, "bins", name, "give edges, or width with low and high")
         if (notes.values(name)[known] == 0).any():
-            raise _undeclared("the domain", name, "List its values.")
+            raise _undeclared(engine, "the domain", name, "list its values")
     for name in sorted(shape.made):
-        raise _undeclared("the hierarchy", name, "Give it as a file or an object, or leave the column out.")
+        raise _undeclared(engine, "the hierarchy", name, "give it as a file or an object, or leave the column out")
     given = preparation.grid or {}
     derived = [name for name in shape.steps if name not in given]
     if derived:
@@ -36,15 +39,15 @@ def check_left_out(preparation: Preparation, shape: TableShape, notes: JoinedNot
             "Publication",
             "grid",
             f"of {name_some(derived)} must be declared, because records are left out of a table in parts",
-        ).with_hint(say("Give a step for each as {}, or give more memory.", Parameter("grid")))
+        ).with_hint(give_more_memory(engine, say("give a step for each as {}", Parameter("grid"))))
     if preparation.question.marginals or preparation.question.model:
         option = "marginals" if preparation.question.marginals else "model"
         raise UnsupportedError(
             "Publication", option, "cannot be given where records are left out of a table in parts"
-        ).with_hint("Leave it out, or give more memory.")
+        ).with_hint(give_more_memory(engine, "leave it out"))
 
 
-def _undeclared(what: str, column: str, hint: str) -> UnsupportedError:
+def _undeclared(engine: Engine, what: str, column: str, otherwise: str) -> UnsupportedError:
     return UnsupportedError(
         f"{what} must be declared, because records are left out of a table in parts", column=column
-    ).with_hint(f"{hint} Or give more memory.")
+    ).with_hint(give_more_memory(engine, otherwise))

@@ -94,7 +94,7 @@ def check_in_parts(preparation: Preparation, output: Path | None) -> None:
     check_decides(preparation)
     if output is None:
         raise ParameterError("Publication", "output", "must be given, as the table does not fit into memory").with_hint(
-            say("Name a folder as {}, or give more memory.", Parameter("output"))
+            give_more_memory(preparation.engine, say("name a folder as {}", Parameter("output")))
         )
     if question.model and question.person is not None:
         raise UnsupportedError(
@@ -190,7 +190,7 @@ class _Run:
                 finer, n_parts = finer + 1, 2 * n_parts
                 continue
             several = preparation.method.n_partitions(max(len(shape.coders), 1))
-            factory = GroupPart(cut.shape, preparation.method, several, inside)
+            factory = GroupPart(cut.shape, preparation.method, several, inside, engine.name)
             parts = engine.partition(
                 factory, cut.rows, by=PART, n_parts=cut.n_parts, secrets=self.secrets, scratch=self.scratch
             )
