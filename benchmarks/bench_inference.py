@@ -1,4 +1,4 @@
-"""Size and power of the test of association, and how often intervals of derived figures and of surveys hold.
+"""Size and power of the test of association; how often intervals of derived figures, surveys, completed tables hold.
 
 Usage: LDIVERSITY_DATA=<folder with census_income_kdd.csv.gz> python benchmarks/run.py inference
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 from _derived import conditional_results, derived_results
+from _impute import impute_results
 from _measure import Result
 from _unequal import TIMES, line, publish, unequal_results
 from pyarrow import csv
@@ -164,5 +165,6 @@ def run() -> list[Result]:
         conditional_results,
         survey_results,
         survey_test_results,
+        impute_results,
     )
     return [result for part in parts for result in part()]

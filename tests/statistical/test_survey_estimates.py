@@ -85,6 +85,41 @@ def test_intervals_hold_a_share_near_one_in_small_samples_with_weights() -> None
     assert found.std_error.min() > 0
 
 
+def test_intervals_of_shares_and_means_hold_and_are_not_too_wide_where_nearly_all_records_have_one_value() -> None:
+    rng = np.random.default_rng(67)
+    probabilities, size = np.array([0.97, *[0.03 / 7] * 7]), 300
+    value = rng.choice(8, TIMES * size, p=probabilities)
+    columns = {
+        "draw": np.repeat(np.arange(TIMES), size),
+        "w": rng.choice([10.0, 20.0, 50.0], TIMES * size),
+    }
+    made = release(columns, {"s": (value, UniformSelection(8, 3))}, 68)
+
+    found = estimate(made, "draw", weights="w", strata="draw")
+
+    low, _ = limits(4)
+    mean = float(probabilities @ np.arange(8))
+    asked = {
+        "share": ([found.proportion(0, one) for one in range(TIMES)], 0.97),
+        "share of two": ([found.proportion([0, 1], one) for one in range(TIMES)], float(probabilities[:2].sum())),
+        "rest": ([found.proportion([5, 6, 7], one) for one in range(TIMES)], float(probabilities[5:].sum())),
+        "mean": ([found.mean(one) for one in range(TIMES)], mean),
+    }
+    for name, (figures, truth) in asked.items():
+        assert np.mean([one.low <= truth <= one.high for one in figures]) >= low, name
+    # With the weights and the dummies, the error of the share is this one.
+    factor = float(np.mean(columns["w"] ** 2) / np.mean(columns["w"]) ** 2)
+    variance = 0.97 + 0.03 * _second(8, 3) - 0.97**2
+    true = np.sqrt(variance * factor / size)
+    assert np.mean([one.std_error for one in asked["share"][0]]) < 1.25 * true
+
+
+def _second(n_values: int, l: int) -> float:
+    """The mean square of what the set of a record says about a value that it does not have."""
+    dummy = (l - 1) / (n_values - 1)
+    return dummy + (1 - dummy) * (dummy / (1 - dummy)) ** 2
+
+
 def test_intervals_of_shares_within_a_hidden_value_hold() -> None:
     rng = np.random.default_rng(63)
     t = rng.choice(3, 900, p=[0.5, 0.3, 0.2])

@@ -11,6 +11,7 @@ from ldiversity.base.answers import Answer, Unbounded, fit_screen
 from ldiversity.base.checks import check_number
 from ldiversity.base.numbers import counted, level, number, percent
 from ldiversity.errors import ParameterError
+from ldiversity.sentences import Parameter, say
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -86,7 +87,7 @@ class Combined(Answer, schema="combined", version=1):
         return f"Combined({counted(len(self.figures), 'figure')}, {counted(self.tables, 'table')})"
 
 
-def combine(estimates: ArrayLike, variances: ArrayLike, *, confidence: float = 0.95) -> Combined:
+def combine(estimates: ArrayLike, variances: ArrayLike, *, confidence: float = 0.95, shares: bool = False) -> Combined:
     """Combine the results of the same analysis of several completed tables, by Rubin's rules.
 
     Where a person may have several records, whose sets were drawn together, the true errors may be greater, and then
@@ -100,12 +101,23 @@ def combine(estimates: ArrayLike, variances: ArrayLike, *, confidence: float = 0
         The squared standard errors of the same numbers, as the analysis of one table gives them.
     confidence
         How often an interval should hold the figure.
+    shares
+        Whether all figures are shares of records, between 0 and 1. Rubin's intervals reach as far up as down. Where a
+        share is small, sets that happen to show it too rarely also make completed tables too much alike, and such
+        intervals end below it too often. With `shares`, they reach as far as on the scale of the arcsine of the square
+        root, too, on which the error of a share is about the same whatever it is.
 
     Examples
     --------
     >>> found = combine([1.0, 2.0, 3.0], [0.5, 0.5, 0.5])
     >>> found.estimate.tolist(), round(float(found.std_error[0]), 3), round(found.figures[0].df, 2)
     ([2.0], 1.354, 3.78)
+
+    The interval of a small share reaches farther up than down:
+
+    >>> found = combine([0.01, 0.02, 0.03], [1e-4, 1e-4, 1e-4], shares=True)
+    >>> round(float(found.low[0]), 3), round(float(found.high[0]), 3)
+    (0.0, 0.074)
     """
     from scipy.special import stdtr, stdtrit
 
@@ -118,6 +130,10 @@ def combine(estimates: ArrayLike, variances: ArrayLike, *, confidence: float = 0
         raise ParameterError("combine", "estimates", "must come from at least two completed tables", got=len(every))
     if not (np.isfinite(every).all() and np.isfinite(within).all() and (within >= 0).all()):
         raise ParameterError("combine", "variances", "must be finite and not negative, and estimates finite")
+    if shares and not ((every >= 0) & (every <= 1)).all():
+        raise ParameterError("combine", "estimates", "must be between 0 and 1 where they are shares").with_hint(
+            say("Leave {} out for other figures, such as differences.", Parameter("shares"))
+        )
     m, mean, inside = len(every), every.mean(axis=0), within.mean(axis=0)
     between = (1 + 1 / m) * every.var(axis=0, ddof=1)
     total = inside + between
@@ -129,9 +145,19 @@ def combine(estimates: ArrayLike, variances: ArrayLike, *, confidence: float = 0
     known = np.minimum(df, 1e12)  # beyond, t is normal
     reach = stdtrit(known, (1 + confidence) / 2) * np.sqrt(total)
     p = 2 * stdtr(known, -np.abs(t))
-    columns = (mean, np.sqrt(total), df, mean - reach, mean + reach, p, share)
+    low, high = _ends_of_shares(mean, reach) if shares else (mean - reach, mean + reach)
+    columns = (mean, np.sqrt(total), df, low, high, p, share)
     figures = tuple(CombinedFigure(*map(float, row)) for row in np.column_stack(columns))
     return Combined(m, float(confidence), figures)
+
+
+def _ends_of_shares(shares: FloatArray, reach: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The farthest ends of the intervals of shares: as they are, and as arcsines of their square roots."""
+    inner = np.clip(shares, 0.0, 1.0)  # a mean may be rounded beyond
+    angle, slope = np.arcsin(np.sqrt(inner)), 2 * np.sqrt(inner * (1 - inner))
+    turn = np.divide(reach, slope, out=np.zeros_like(reach), where=slope > 0)
+    low, high = np.sin(np.maximum(angle - turn, 0.0)) ** 2, np.sin(np.minimum(angle + turn, np.pi / 2)) ** 2
+    return np.maximum(np.minimum(low, shares - reach), 0.0), np.minimum(np.maximum(high, shares + reach), 1.0)
 
 
 def _table(name: str, given: ArrayLike) -> FloatArray:

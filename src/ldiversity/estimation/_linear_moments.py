@@ -13,27 +13,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from math import log, prod
+from math import log
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ldiversity.estimation._cells import CellData, product_sets
-from ldiversity.estimation._likelihood import SetLikelihood
+from ldiversity.estimation._cells import CellData
 from ldiversity.estimation._moments import CellMoments
+from ldiversity.estimation._possible import Published, ranges
 from ldiversity.estimation._projection import project
 from ldiversity.estimation._variance import covariance
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ldiversity.base.arrays import FloatArray, SetArray
+    from ldiversity.base.arrays import FloatArray
     from ldiversity.estimation._errors import Asked
 
-__all__ = ["LinearMoments", "linear_moments"]
-
-_PSEUDO: Final = 0.5
+__all__ = ["LinearMoments", "hoeffding", "linear_moments"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -57,7 +53,7 @@ class LinearMoments(CellMoments):
         least, records = np.zeros(len(factors)), np.zeros(len(factors))
         for cell in np.flatnonzero(factors.any(axis=(0, 2))):
             own = factors[:, cell]
-            least += _possible(self.cells, int(cell), own)
+            least += self._possible(int(cell), own)
             records += np.where(own.any(axis=1), self.cells.records[cell], 0)
         few = np.flatnonzero((records < self.asked.min_records) & (records > 0))
         if few.size:
@@ -66,56 +62,29 @@ class LinearMoments(CellMoments):
         found[diagonal, diagonal] = np.maximum(found[diagonal, diagonal], least)
         return found
 
+    def _possible(self, cell: int, factors: FloatArray) -> FloatArray:
+        counts = project(self.cells.linear[[cell]], self.cells.records[[cell]].astype(np.float64))[0]
+        return Published.of(self.cells, cell).by_chance(self.cells, counts, factors)
+
     def _greatest(self, factors: FloatArray) -> FloatArray:
         """The variances whose normal intervals are those of Hoeffding."""
-        tail = (1 - self.asked.confidence) / 2
-        squares = np.zeros(len(factors))
-        for cell in np.flatnonzero(factors.any(axis=(0, 2))):
-            squares += self.cells.records[cell] * _ranges(self.cells, factors[:, cell]) ** 2
-        z = NormalDist().inv_cdf(1 - tail)
-        return squares * log(1 / tail) / (2 * z**2)
+        return hoeffding(self.cells, self.cells.records.astype(np.float64), factors, self.asked.confidence)
+
+
+def hoeffding(cells: CellData, squares: FloatArray, factors: FloatArray, confidence: float) -> FloatArray:
+    """The variances whose normal intervals are those of Hoeffding, shape (k,), for factors of shape (k, cells, F).
+
+    `squares` are the sums of squared weights of each cell; its records where they have no weights.
+    """
+    tail = (1 - confidence) / 2
+    found = np.zeros(len(factors))
+    for cell in np.flatnonzero(factors.any(axis=(0, 2))):
+        found += squares[cell] * ranges(cells, factors[:, cell]) ** 2
+    z = NormalDist().inv_cdf(1 - tail)
+    return found * log(1 / tail) / (2 * z**2)
 
 
 def linear_moments(cells: CellData, asked: Asked) -> LinearMoments:
     """The unbiased counts of these cells."""
     inverse = [mechanism.inverse for mechanism in cells.mechanisms]
     return LinearMoments(cells.linear, partial(covariance, cells, inverse), cells=cells, asked=asked)
-
-
-def _added(cells: CellData, factors: FloatArray) -> FloatArray:
-    # What each published member adds to the sums with these factors, shape (k, F).
-    return cells.transform([mechanism.inverse.T for mechanism in cells.mechanisms], factors)
-
-
-def _possible(cells: CellData, cell: int, factors: FloatArray) -> FloatArray:
-    """The sums of squares of what records add by chance, shape (k,), for factors of shape (k, F)."""
-    sets, weights = _published(cells, cell)
-    likelihood = SetLikelihood.made(cells.mechanisms, sets, weights, np.array([0, len(weights)]))
-    counts = project(cells.linear[[cell]], cells.records[[cell]].astype(np.float64))[0] + _PSEUDO
-    chances = counts[likelihood.sets] * (likelihood.likelihood if len(likelihood.likelihood) else 1.0)
-    chances *= (weights / chances.sum(axis=1))[:, None]
-    members = product_sets(sets, cells.sizes)
-    return np.array(
-        [
-            (chances * (added[members].sum(axis=1)[:, None] - factor[likelihood.sets]) ** 2).sum()
-            for added, factor in zip(_added(cells, factors), factors, strict=True)
-        ]
-    )
-
-
-def _published(cells: CellData, cell: int) -> tuple[tuple[SetArray, ...], NDArray[np.float64]]:
-    counted = cells.counted
-    if counted is not None:
-        rows = slice(counted.starts[cell], counted.starts[cell + 1])
-        return tuple(array[rows] for array in counted.sets), counted.weights[rows].astype(np.float64)
-    rows = slice(cells.starts[cell], cells.starts[cell + 1])
-    sets = tuple(array[rows] for array in cells.sets)
-    return sets, np.ones(len(sets[0]))
-
-
-def _ranges(cells: CellData, factors: FloatArray) -> FloatArray:
-    """How far apart two sets may be in what they add to the sums, shape (k,): the greatest members, and the least."""
-    added = np.sort(_added(cells, factors), axis=1)
-    size = prod(mechanism.l for mechanism in cells.mechanisms)
-    widths: FloatArray = added[:, -size:].sum(axis=1) - added[:, :size].sum(axis=1)
-    return widths

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ldiversity.estimation._carried import middle_variance
+
 if TYPE_CHECKING:
     from ldiversity.base.arrays import FloatArray
 
@@ -71,12 +73,21 @@ class CellMoments(Moments):
 
 
 def sampled(counts: FloatArray, factors: FloatArray) -> FloatArray:
-    """The covariance of sums of multinomial counts, each cell with as many records as it has."""
-    found = np.zeros((len(factors), len(factors)))
+    """The covariance of sums of multinomial counts, each cell with as many records as it has.
+
+    A variance is at least the one that it would have if all records of a cell had the commonest value, half a record
+    more the greatest factor, and half a record the least (`_carried`): no share of a population is certain because all
+    records of a sample have a value.
+    """
+    found, least = np.zeros((len(factors), len(factors))), np.zeros(len(factors))
     for cell in _used(factors):
-        own, total = factors[:, cell], counts[cell].sum()
+        own, total = factors[:, cell], float(counts[cell].sum())
         sums = own @ counts[cell]
         found += (own * counts[cell]) @ own.T - np.outer(sums, sums) / total
+        commonest = np.zeros(counts.shape[1])
+        commonest[counts[cell].argmax()] = 1.0
+        least += max(total, 0.0) * middle_variance(max(total, 0.0), commonest, own)
+    np.fill_diagonal(found, np.maximum(np.diag(found), least))
     return found
 
 

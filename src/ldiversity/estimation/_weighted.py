@@ -2,7 +2,7 @@
 
 The set of record i gives a vector a_i whose mean is 1 at its value and 0 elsewhere (`_variance`). The sum of w_i a_i
 is an unbiased estimate of how many people of the population have each value. Its variance is that of the design
-(`_design`), but not less than that of a possible share near the estimate (`_least_variance`).
+(`_design`), but not less than that of a possible share near the estimate (`_least_variance`, `_least_of_sums`).
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ from numpy.typing import NDArray
 from ldiversity.errors import UnsupportedError
 from ldiversity.estimation._association import NOT_FOR_TESTS
 from ldiversity.estimation._cells import CellData, CellIndex, product_sets
+from ldiversity.estimation._errors import Asked
 from ldiversity.estimation._intervals import HALF_A_RECORD
+from ldiversity.estimation._least_of_sums import LeastOfSums
 from ldiversity.estimation._least_variance import floor_of, greatest_variances, kish, least_variances
+from ldiversity.estimation._linear_moments import hoeffding
 from ldiversity.estimation._moments import Moments
 from ldiversity.estimation._people import DRAWN_TOGETHER
 from ldiversity.estimation._result import Estimate
@@ -66,12 +69,25 @@ class DesignMoments(Moments):
     design: Design
     rows: NDArray[np.int64]
     least: FloatArray
+    of_sums: LeastOfSums
+    asked: Asked
     fixed: bool = False
 
     def noise(self, factors: FloatArray) -> FloatArray:
-        """The covariance of sampling and of the dummies together; no share has less than its least variance."""
-        found = self.of_design(factors)
-        np.fill_diagonal(found, np.maximum(np.diag(found), floor_of(self.least, factors)))
+        """The covariance of sampling and of the dummies together; no sum has less than its least variance.
+
+        Below `min_records`, it is that of Hoeffding's inequality, as without weights.
+        """
+        found, least = self.of_design(factors), floor_of(self.least, factors)
+        others = np.flatnonzero(np.isnan(least))
+        if others.size:
+            least[others] = self.of_sums.of(factors[others])
+        records = factors.any(axis=2) @ self.cells.records
+        few = np.flatnonzero((records < self.asked.min_records) & (records > 0))
+        if few.size:
+            greatest = hoeffding(self.cells, self.of_sums.squares, factors[few], self.asked.confidence)
+            least[few] = np.maximum(least[few], greatest)
+        np.fill_diagonal(found, np.maximum(np.diag(found), least))
         return found
 
     def of_design(self, factors: FloatArray) -> FloatArray:
@@ -120,7 +136,9 @@ def weigh(question: WeightedQuestion, cells: CellData, index: CellIndex) -> Esti
     reach = _reach(
         question, cells, np.where(few[:, None], np.maximum(greatest_variances(cells, squares), variance), errors**2)
     )
-    moments = DesignMoments(counts, cells, design, question.rows, least)
+    of_sums = LeastOfSums(cells, counts, records, squares, weights)
+    asked = Asked(question.confidence, question.min_records)
+    moments = DesignMoments(counts, cells, design, question.rows, least, of_sums, asked)
     note = f"fewer than {question.min_records} records"
 
     def covariance(cell: int) -> FloatArray:

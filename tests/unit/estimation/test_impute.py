@@ -159,6 +159,35 @@ def test_rubins_rules_by_hand() -> None:
     assert "2 completed tables" in str(found)
 
 
+@pytest.mark.parametrize("share", [0.0, 1e-6, 0.02, 0.3, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize("apart", [0.0, 1e-3, 0.1])
+def test_intervals_of_shares_hold_those_of_other_figures_and_stay_between_0_and_1(share: float, apart: float) -> None:
+    every = np.clip(share + apart * np.arange(-2, 3), 0, 1)
+    variances = every * (1 - every) / 100
+    plain, shares = ld.combine(every, variances), ld.combine(every, variances, shares=True)
+
+    assert 0 <= shares.low[0] <= max(plain.low[0], 0)
+    assert min(plain.high[0], 1) <= shares.high[0] <= 1
+    assert (shares.estimate, shares.std_error) == (plain.estimate, plain.std_error)
+    # A share and its complement are one figure.
+    other = ld.combine(1 - every, variances, shares=True)
+    assert (1 - other.high[0], 1 - other.low[0]) == pytest.approx((shares.low[0], shares.high[0]), abs=1e-12)
+
+
+def test_the_interval_of_a_share_by_hand() -> None:
+    found = ld.combine([0.04, 0.04], [1e-4, 1e-4], shares=True)
+
+    # Tables agree, so the quantile is normal. The square root of .04 is .2, and the angle moves by z * .01 / .392.
+    z = 1.959964
+    assert found.high[0] == pytest.approx(np.sin(np.arcsin(0.2) + z * 0.01 / (2 * np.sqrt(0.04 * 0.96))) ** 2)
+    assert found.low[0] == pytest.approx(0.04 - z * 0.01)
+
+
+def test_shares_are_between_0_and_1() -> None:
+    with pytest.raises(ld.ParameterError, match=r"between 0 and 1 where they are shares\.\s.*Leave shares out"):
+        ld.combine([-0.1, 0.1], [0.1, 0.1], shares=True)
+
+
 @pytest.mark.parametrize(
     ("estimates", "variances", "said"),
     [

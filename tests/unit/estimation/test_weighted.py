@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import ldiversity as ld
 from ldiversity.errors import LDiversityError
 from ldiversity.estimation import Estimate, estimate
 from ldiversity.estimation._projection import project
@@ -42,14 +44,18 @@ def variance(values: np.ndarray) -> np.ndarray:
 
 
 def least(release: Release, found: Estimate, value: int) -> float:
-    """The variance of a count of group 1 at a share nearer to the middle by half a record on both sides."""
+    """The variance of a count of group 1 at a share nearer to the middle by two records on both sides."""
     mechanism, weights = release.drawn_by("s"), WEIGHTS[GROUPS == 1]
     size = weights.sum() ** 2 / (weights**2).sum()
-    near = project(found.count[[1]], found.records[[1]])[0] / found.records[1]
+    # Its own share, and possible shares of the others.
+    near = project(found.count[[1]], found.records[[1]])[0]
+    own = np.clip(found.share[1, value], 0, 1)
+    near *= (1 - own) / (near.sum() - near[value])
+    near[value] = own
     shares = size * near
-    shares[value] += 0.5
-    shares[np.arange(9) != value] += 0.5 / 8
-    shares /= size + 1
+    shares[value] += 2
+    shares[np.arange(9) != value] += 2 / 8
+    shares /= size + 4
     squares = [mechanism.variance_factors[value, true] + (true == value) for true in range(9)]
     return float((weights**2).sum() * (shares @ squares - shares[value] ** 2))
 
@@ -128,3 +134,51 @@ def test_classes_and_single_members_are_refused(publish: Any, uniform: SetMechan
     for release in (exploded, classes):
         with pytest.raises(LDiversityError, match="a set of values for each record"):
             estimate(release, weights="w")
+
+
+FIGURES: dict[str, Any] = {
+    "share": lambda one, population: one.proportion("v0", 0, population=population),
+    "share of two": lambda one, population: one.proportion(["v0", "v1"], 0, population=population),
+    "share of rare ones": lambda one, population: one.proportion(["v6", "v7", "v8"], 0, population=population),
+    "difference": lambda one, population: one.difference(["v0", "v3"], between=(0, 1), population=population),
+    "ratio": lambda one, population: one.ratio("v0", between=(0, 1), population=population),
+    "ratio of two": lambda one, population: one.ratio(["v0", "v3"], between=(0, 1), population=population),
+}
+NUMBERS: dict[str, Any] = {
+    "mean": lambda one, population: one.mean(0, population=population),
+    "difference of means": lambda one, population: one.difference(between=(0, 1), population=population),
+    "ratio of means": lambda one, population: one.ratio(between=(0, 1), population=population),
+}
+
+
+@pytest.mark.parametrize("name", [*FIGURES, *NUMBERS])
+def test_no_figure_about_a_population_is_certain_where_all_records_look_alike(name: str) -> None:
+    """Sets tell nearly all, and all records have one value: the sample shows no variance, whatever the figure."""
+    numbers = name in NUMBERS
+    values = tuple(range(2, 11)) if numbers else tuple(f"v{value}" for value in range(9))
+    made = ld.anonymize(
+        pa.table({"w": np.full(240, 3.0), "g": np.repeat([0, 1], 120), "s": [values[0]] * 240}),
+        quasi=["w", "g"],
+        sensitive=ld.Sensitive("s", domain=values),
+        method=ld.RandomizedAddition(l=1, epsilon=14),
+        insecure_seed=1,
+    )
+    ask = (NUMBERS if numbers else FIGURES)[name]
+
+    weighted = ask(estimate(made, "g", weights="w", strata="g"), False)
+    plain = ask(estimate(made, "g", estimator="linear"), True)
+
+    for one in (weighted, plain):
+        # Half a record in 120 is another one.
+        assert one.std_error > 0.5 / 120 / 2
+        assert one.high - one.low > 0.5 / 120
+    # Equal weights tell what no weights do.
+    assert plain.std_error / 3 < weighted.std_error < 3 * plain.std_error
+
+
+def test_derived_figures_of_few_records_are_those_of_hoeffding(release: Release) -> None:
+    found = estimate(release, "g", weights="w", strata="h", min_records=10**6)
+    usual = estimate(release, "g", weights="w", strata="h", min_records=1)
+
+    for value in (["v0"], ["v0", "v1"]):
+        assert found.proportion(value, 1).std_error > usual.proportion(value, 1).std_error  # type: ignore[operator]
