@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Generator, Iterable
 from typing import Final
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from ldiversity.base.hashing import repeats
 from ldiversity.tables import Source
@@ -85,18 +83,14 @@ class _Numbers:
     def __init__(self, column: str, most: int) -> None:
         self.texts = pa.array([], pa.string())
         self._column, self._most = column, most
-        self._last: tuple[pa.Array, NDArray[np.int32]] | None = None
+        self._last: tuple[pa.Array, pa.Array] | None = None
 
     def numbers(self, cells: pa.Array) -> pa.Array:
         coded = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
-        known, places = self._known(coded.dictionary), coded.indices.cast(pa.int64())
-        if not places.null_count and not coded.dictionary.null_count:
-            return pa.array(known[places.to_numpy()])
-        found = known[np.asarray(pc.fill_null(places, len(known) - 1))]
-        return pa.array(found, mask=found < 0)
+        return self._known(coded.dictionary).take(coded.indices)
 
-    def _known(self, dictionary: pa.Array) -> NDArray[np.int32]:
-        """The number of each text of a dictionary; -1 for a missing one, and at the end."""
+    def _known(self, dictionary: pa.Array) -> pa.Array:
+        """The number of each text of a dictionary; none for a missing one."""
         if self._last is not None and self._last[0].equals(dictionary):
             return self._last[1]
         new = dictionary.filter(pc.invert(pc.is_in(dictionary, value_set=self.texts))).drop_null().unique()
@@ -104,7 +98,6 @@ class _Numbers:
             self.texts = pa.concat_arrays([self.texts, new])
             if len(self.texts) > self._most or self.texts.nbytes > _MOST_BYTES:
                 raise TooManyTexts(self._column)
-        places = pc.fill_null(pc.index_in(dictionary, value_set=self.texts, skip_nulls=True), -1)
-        known: NDArray[np.int32] = np.append(np.asarray(places), -1).astype(np.int32)
+        known = pc.index_in(dictionary, value_set=self.texts, skip_nulls=True)
         self._last = (dictionary, known)
         return known
