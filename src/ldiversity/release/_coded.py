@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -118,7 +118,7 @@ def _as_written(column: pa.ChunkedArray, *, decoded: bool) -> pa.ChunkedArray:
 def _as_shown(cells: pa.DictionaryArray) -> pa.DictionaryArray:
     """The same cells, with a dictionary as if they had been texts: each one that they show, as they come."""
     n_known = len(cells.dictionary)
-    places = np.asarray(pc.fill_null(cells.indices, n_known) if cells.null_count else cells.indices)
+    places = np.asarray(pc.fill_null(cells.indices.cast(pa.int32()), n_known) if cells.null_count else cells.indices)
     shown = _as_they_come(places[: _OFTEN * n_known], n_known)
     if len(shown) < n_known:  # mostly the first rows show all of them, or all that any row shows
         n_shown = int(np.count_nonzero(np.bincount(places, minlength=n_known + 1)[:-1]))
@@ -132,7 +132,7 @@ def _as_shown(cells: pa.DictionaryArray) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(indices, texts, safe=False)
 
 
-def _as_they_come(places: NDArray[np.int32], n_known: int) -> NDArray[np.int64]:
+def _as_they_come(places: NDArray[np.integer[Any]], n_known: int) -> NDArray[np.int64]:
     """The different places below `n_known`, in the order in which they come first."""
     n_rows = len(places)
     first = np.full(n_known + 1, n_rows, dtype=np.int64)
