@@ -20,6 +20,7 @@ from weakref import WeakSet
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import IntArray
@@ -274,7 +275,7 @@ class Buckets:
         waiting.clear()
         if len(self) > 1:
             # A stable order, so that rows keep theirs within a bucket; numpy sorts 8 and 16 bits in linear time.
-            rows = rows.take(pa.array(np.argsort(numbers, kind="stable")))
+            rows = pc.take(rows, pa.array(np.argsort(numbers, kind="stable")), boundscheck=False)
         sizes = np.bincount(numbers, minlength=len(self))
         starts = np.cumsum(sizes) - sizes
         most = max(1, _BLOCK_BYTES * rows.num_rows // max(rows.nbytes, 1))
