@@ -12,6 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ldiversity.base.gather import gathered
+
 __all__ = ["MISSING", "Coded", "HashArray", "cell_hashes", "coded_cells", "mixed", "repeats"]
 
 HashArray: TypeAlias = NDArray[np.uint64]
@@ -60,7 +62,7 @@ class Coded(NamedTuple):
     @property
     def rows(self) -> HashArray:
         """The hash of each row."""
-        return self.distinct if self.places is None else self.distinct[self.places]
+        return self.distinct if self.places is None else gathered(self.distinct, self.places)
 
 
 def cell_hashes(cells: pa.Array) -> HashArray:
@@ -92,13 +94,13 @@ def _of_cells(cells: pa.Array) -> HashArray:
 
 def _of_dictionary(cells: pa.DictionaryArray) -> Coded:
     known = np.append(_of_cells(_plain(cells.dictionary)), MISSING)
-    indices = cells.indices.cast(pa.int64())
+    indices = cells.indices
     if indices.null_count:
-        indices = pc.fill_null(indices, len(known) - 1)
+        indices = pc.fill_null(indices.cast(pa.int64()), len(known) - 1)
     order = np.argsort(known)
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    return Coded(known[order], rank[indices.to_numpy()])
+    return Coded(known[order], gathered(rank, indices))
 
 
 def _plain(values: pa.Array) -> pa.Array:

@@ -20,6 +20,7 @@ from weakref import WeakSet
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import IntArray
@@ -39,6 +40,7 @@ _BLOCK_BYTES: Final = 1 << 22
 """What is decrypted at once."""
 
 _MOST_BUCKETS: Final = 1 << 16
+_SHORT: Final = 1 << 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +208,8 @@ class Buckets:
         self._n_rows = np.zeros(n, dtype=np.int64)
         self._pieces: list[list[tuple[_Block | pa.RecordBatch, int]]] = [[] for _ in range(n)]
         self._waiting: list[pa.RecordBatch] = []
-        self._numbers: list[NDArray[np.uint16]] = []
+        self._numbers: list[NDArray[np.uint8 | np.uint16]] = []
+        self._kind = np.uint8 if n <= _SHORT else np.uint16
         self._n_waiting = 0
         self._form: _Form | None = None
 
@@ -227,7 +230,7 @@ class Buckets:
             self._form.take_over(batch, self._file)
         plain = self._form.plain(batch)
         self._waiting.append(plain)
-        self._numbers.append(numbers.astype(np.uint16))
+        self._numbers.append(numbers.astype(self._kind))
         self._n_waiting += plain.nbytes + self._numbers[-1].nbytes
         if self._n_waiting >= self._waiting_bytes or self._form.stands_alone:
             self._write()
@@ -271,8 +274,8 @@ class Buckets:
         rows = _joined(waiting)
         waiting.clear()
         if len(self) > 1:
-            # A stable order, so that rows keep theirs within a bucket; numpy sorts 16 bits in linear time.
-            rows = rows.take(pa.array(np.argsort(numbers, kind="stable")))
+            # A stable order, so that rows keep theirs within a bucket; numpy sorts 8 and 16 bits in linear time.
+            rows = pc.take(rows, pa.array(np.argsort(numbers, kind="stable")), boundscheck=False)
         sizes = np.bincount(numbers, minlength=len(self))
         starts = np.cumsum(sizes) - sizes
         most = max(1, _BLOCK_BYTES * rows.num_rows // max(rows.nbytes, 1))

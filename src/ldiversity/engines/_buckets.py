@@ -51,7 +51,8 @@ class AtRandom(Rule):
 
     def finish(self, rows: pa.Table) -> pa.Table:
         """The rows in a uniformly random order."""
-        return rows.combine_chunks().take(pa.array(random_order(rows.num_rows, self._words)))
+        order = pa.array(random_order(rows.num_rows, self._words))  # an order of all rows, so no place is beyond them
+        return pc.take(rows.combine_chunks(), order, boundscheck=False)
 
 
 class TogetherByKey(Rule):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing, nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 
+from ldiversity.base.ahead import prefetch
 from ldiversity.base.budget import Budget
 from ldiversity.base.checks import check_integer
 from ldiversity.base.held import give_back
@@ -180,7 +181,8 @@ class LocalEngine(Engine):
             schema = schema.remove(schema.get_field_index(by))
         most, batches = self._bucket_rows(rows)
         held = _HELD_ROWS if self.holds else 0
-        tables = put_in_order(batches, rule, n_rows=n_rows, bucket_rows=most, scratch=scratch, memory_bytes=held)
+        with closing(prefetch(batches)) if self.holds and self.workers > 1 else nullcontext(batches) as made:
+            tables = put_in_order(made, rule, n_rows=n_rows, bucket_rows=most, scratch=scratch, memory_bytes=held)
         return OrderedRows(tables, schema)
 
     def _bucket_rows(self, rows: Iterable[pa.RecordBatch]) -> tuple[int, Iterable[pa.RecordBatch]]:
@@ -202,8 +204,8 @@ class LocalEngine(Engine):
         ]
 
     def read_back(self, file: DataFile, names: list[str]) -> Iterator[pa.Table]:
-        """Read one file."""
-        return file.stored(names)
+        """Read one file; several groups of its rows at once, unless memory is limited."""
+        return file.stored(names, workers=self.workers if self.holds else 1)
 
     def staging(self, target: Path, *, overwrite: bool) -> AbstractContextManager[Path]:
         """A private folder beside `target`."""

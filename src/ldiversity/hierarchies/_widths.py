@@ -84,14 +84,16 @@ def decimal_text(number: Fraction) -> str:
     >>> decimal_text(Fraction(-5, 4)), decimal_text(Fraction(30)), decimal_text(Fraction(7, 10**30))
     ('-1.25', '30', '7e-30')
     """
-    digits = 0
+    if number.denominator == 1:
+        return str(number.numerator)
+    digits = 1
     while (number * 10**digits).denominator != 1:
         digits += 1
     whole = int(number * 10**digits)
     if digits > _MOST_PLACES:
         return f"{whole}e-{digits}"
     padded = str(abs(whole)).rjust(digits + 1, "0")
-    text = padded if digits == 0 else f"{padded[:-digits]}.{padded[-digits:]}"
+    text = f"{padded[:-digits]}.{padded[-digits:]}"
     return f"-{text}" if number < 0 else text
 
 

@@ -122,8 +122,9 @@ def _drawn_as_numbers(
     texts: frozenset[str],
 ) -> Iterable[pa.RecordBatch]:
     """The rows in their order; on the way, texts that many rows have are numbers."""
+    codes = {attribute.name: len(attribute.coder.domain.values) for attribute in preparation.hidden}
     while True:
-        own = NumberedTexts(texts & factory.published.keys())
+        own = NumberedTexts(texts & factory.published.keys(), codes)
         try:
             ordered = _drawn_here(preparation, replace(factory, encoded=texts), columns, secrets, scratch, own)
         except TooManyTexts as found:

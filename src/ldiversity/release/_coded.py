@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray, SetArray
+from ldiversity.base.gather import gathered
 from ldiversity.errors import ReleaseFormatError, SchemaError
 from ldiversity.schema import Domain, Role, Schema
 from ldiversity.tables import decode_sets, domain_array, encode_values
@@ -117,21 +118,21 @@ def _as_written(column: pa.ChunkedArray, *, decoded: bool) -> pa.ChunkedArray:
 def _as_shown(cells: pa.DictionaryArray) -> pa.DictionaryArray:
     """The same cells, with a dictionary as if they had been texts: each one that they show, as they come."""
     n_known = len(cells.dictionary)
-    places = np.asarray(pc.fill_null(cells.indices, n_known) if cells.null_count else cells.indices)
-    shown = np.flatnonzero(np.bincount(places, minlength=n_known + 1)[:-1])
-    ordered = _as_they_come(places[: _OFTEN * len(shown)], n_known)
-    # Mostly the first rows show all of them.
-    shown = ordered if len(ordered) == len(shown) else _as_they_come(places, n_known)
+    places = np.asarray(pc.fill_null(cells.indices.cast(pa.int32()), n_known) if cells.null_count else cells.indices)
+    shown = _as_they_come(places[: _OFTEN * n_known], n_known)
+    if len(shown) < n_known:  # mostly the first rows show all of them, or all that any row shows
+        n_shown = int(np.count_nonzero(np.bincount(places, minlength=n_known + 1)[:-1]))
+        shown = shown if len(shown) == n_shown else _as_they_come(places, n_known)
     texts = cells.dictionary.take(pa.array(shown))
     if len(texts.unique()) < len(texts):  # a dictionary that lists a text twice
         return cells.cast(texts.type).dictionary_encode()
     number = np.zeros(n_known + 1, dtype=np.int32)
     number[shown] = np.arange(len(shown), dtype=np.int32)
-    indices = pa.array(number[places], mask=places == n_known if cells.null_count else None)
+    indices = pa.array(gathered(number, places), mask=places == n_known if cells.null_count else None)
     return pa.DictionaryArray.from_arrays(indices, texts, safe=False)
 
 
-def _as_they_come(places: NDArray[np.int32], n_known: int) -> NDArray[np.int64]:
+def _as_they_come(places: NDArray[np.integer[Any]], n_known: int) -> NDArray[np.int64]:
     """The different places below `n_known`, in the order in which they come first."""
     n_rows = len(places)
     first = np.full(n_known + 1, n_rows, dtype=np.int64)

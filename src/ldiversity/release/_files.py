@@ -128,12 +128,14 @@ class DataFile:
         if rows != self.n_rows:
             raise damaged(f"{self.name} must hold {self.n_rows} rows")
 
-    def stored(self, names: list[str]) -> Iterator[pa.Table]:
-        """What the file on this machine holds, unchecked but for its form."""
+    def stored(self, names: list[str], *, workers: int = 1) -> Iterator[pa.Table]:
+        """What the file on this machine holds, unchecked but for its form; `workers` groups are read at once."""
         file = self.folder / self.name
         if self.data_format == "csv":
             return self._csv_batches(file, names)
-        return parquet_batches(file, names, n_rows=self.n_rows, longest=self.longest, together=self.together)
+        return parquet_batches(
+            file, names, n_rows=self.n_rows, longest=self.longest, together=self.together, workers=workers
+        )
 
     def _csv_batches(self, file: Path, names: list[str]) -> Iterator[pa.Table]:
         types = dict(self.csv_types)

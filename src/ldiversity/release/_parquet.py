@@ -6,8 +6,10 @@ would unfold to (`_parquet_pages`), and only then does Arrow unfold them. What i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Final
 
 import numpy as np
@@ -15,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from ldiversity.base.ahead import made_ahead
 from ldiversity.base.memory import lacks_memory, not_enough_memory
 from ldiversity.errors import LDiversityError, ReleaseFormatError
 from ldiversity.release._damage import damaged
@@ -33,21 +36,48 @@ _TEXT: Final = 6
 _WIDTHS: Final = {0: 1, 1: 4, 2: 8, 4: 4, 5: 8, _TEXT: 4}
 """Bytes in memory of a value of each physical type of a release; of a text, those of its dictionary entry."""
 
+_GUESSED: Final = 20
+"""Of what a file may unfold to, this part may be taken up by guesses that are too high."""
+
 _LEVELS: Final = 4
 """Bytes in memory that say where the lists and the missing values are."""
 
 
 def parquet_batches(
-    file: Path, names: list[str], *, n_rows: int, longest: int, together: int = 0, groups: range | None = None
+    file: Path,
+    names: list[str],
+    *,
+    n_rows: int,
+    longest: int,
+    together: int = 0,
+    groups: range | None = None,
+    workers: int = 1,
 ) -> Iterator[pa.Table]:
-    """Some columns of a file, one row group at a time, all of them or some; texts are dictionary entries.
+    """Some columns of a file, one row group after the other, all of them or some; texts are dictionary entries.
+
+    With several `workers`, groups are read by threads of their own, so that memory holds some more of them.
 
     `ReleaseFormatError` when the file is damaged, has lists of more than `longest` entries, or would fill the memory:
     the size of the file limits what it may unfold to. Where it is one of several, they have `together` bytes.
     """
     try:
         with pa.OSFile(str(file)) as handle:
-            yield from _groups(file, handle, names, n_rows, longest, _allowed(file, together), groups)
+            footer = read_footer(handle)
+            left = allowed = _allowed(file, together)
+            few = allowed // (_GUESSED * max(len(footer.groups) * len(footer.leaves), 1))
+            left -= _check(footer, file.name, handle, names, n_rows, longest)
+            if left < 0:
+                raise _expands(file)
+            if not names and groups is None:
+                yield without_columns(n_rows)
+                return
+            numbers = range(len(footer.groups)) if groups is None else groups
+            with closing(_groups(file, footer, names, numbers, min(workers, len(numbers)))) as tables:
+                for table in tables:
+                    left -= sum(_decoded_bytes(column, few) for column in table.columns)
+                    if left < 0:
+                        raise _expands(file)
+                    yield table
     except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, LDiversityError):
             raise
@@ -63,34 +93,28 @@ def group_rows(file: Path) -> list[int]:
     return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
 
 
-def _groups(
-    file: Path,
-    handle: pa.NativeFile,
-    names: list[str],
-    n_rows: int,
-    longest: int,
-    allowed: int,
-    wanted: range | None,
-) -> Iterator[pa.Table]:
-    footer = read_footer(handle)
-    left = allowed - _check(footer, file.name, handle, names, n_rows, longest)
-    if left < 0:
-        raise _expands(file)
-    if not names and wanted is None:
-        yield without_columns(n_rows)
-        return
+def _groups(file: Path, footer: Footer, names: list[str], groups: range, workers: int) -> Generator[pa.Table]:
     # One long text is held only once as a dictionary entry, and entries are faster.
     texts = [leaf.path for leaf in footer.leaves if leaf.type == _TEXT]
     metadata = pq.read_metadata(pa.BufferReader(footer.content))
-    with pq.ParquetFile(handle, metadata=metadata, read_dictionary=texts) as parquet:
-        # Row group by row group: batches across them are not implemented for lists of dictionary entries.
-        for group in range(parquet.num_row_groups) if wanted is None else wanted:
-            table = parquet.read_row_group(group, columns=names).select(names)
-            table.validate(full=True)  # entries that point nowhere, texts that are no UTF-8
-            left -= sum(_decoded_bytes(column) for column in table.columns)
-            if left < 0:
-                raise _expands(file)
-            yield table
+    readers: SimpleQueue[pq.ParquetFile] = SimpleQueue()
+
+    def read(group: int) -> pa.Table:
+        reader = readers.get()
+        try:
+            # Row group by row group: batches across them are not implemented for lists of dictionary entries.
+            table = reader.read_row_group(group, columns=names, use_threads=workers == 1).select(names)
+        finally:
+            readers.put(reader)
+        table.validate(full=True)  # entries that point nowhere, texts that are no UTF-8
+        return table
+
+    with ExitStack() as opened:
+        for _ in range(max(workers, 1)):  # none may be used by two threads
+            handle = opened.enter_context(pa.OSFile(str(file)))
+            parquet = pq.ParquetFile(handle, metadata=metadata, read_dictionary=texts)
+            readers.put(opened.enter_context(parquet))
+        yield from map(read, groups) if workers <= 1 else made_ahead(read, groups, workers)
 
 
 def without_columns(rows: int) -> pa.Table:
@@ -119,19 +143,22 @@ def _check(footer: Footer, name: str, handle: pa.NativeFile, names: list[str], r
     return total
 
 
-def _decoded_bytes(column: pa.ChunkedArray) -> int:
-    """How many bytes the texts of a column of dictionary entries stand for."""
-    return sum(_text_bytes(chunk) for chunk in column.chunks)
+def _decoded_bytes(column: pa.ChunkedArray, few: int) -> int:
+    """How many bytes the texts of a column of dictionary entries stand for; at most, where that is as `few`."""
+    return sum(_text_bytes(chunk, few) for chunk in column.chunks)
 
 
-def _text_bytes(cells: pa.Array) -> int:
+def _text_bytes(cells: pa.Array, few: int) -> int:
     if pa.types.is_list(cells.type):
-        return _text_bytes(cells.flatten())
+        return _text_bytes(cells.flatten(), few)
     if pa.types.is_struct(cells.type):
-        return sum(_text_bytes(part) for part in cells.flatten())
+        return sum(_text_bytes(part, few) for part in cells.flatten())
     if not pa.types.is_dictionary(cells.type):
         return 0
     lengths = np.asarray(pc.fill_null(pc.binary_length(cells.dictionary), 0)).astype(np.int64)
+    most = int(lengths.max(initial=0)) * len(cells)
+    if most <= few:
+        return most
     return int(np.bincount(cells.indices.drop_null().to_numpy(), minlength=len(lengths)) @ lengths)
 
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Generator, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
+from ldiversity.base.ahead import prefetch
 from ldiversity.base.held import give_back
-from ldiversity.base.progress import in_context, stage, tell
+from ldiversity.base.progress import stage, tell
 from ldiversity.errors import SchemaError
 from ldiversity.release._description import Format, Layout
 from ldiversity.release._manifest import DataEntry
@@ -25,11 +25,8 @@ __all__ = [
     "no_file",
     "no_records_left",
     "not_given_back",
-    "prefetch",
     "write_tables",
 ]
-
-Item = TypeVar("Item")
 
 _FIRST_ROWS: Final = 1 << 16
 _LEAST_LINES: Final = 1 << 10
@@ -78,29 +75,6 @@ def _write(sink: pq.ParquetWriter | pa_csv.CSVWriter, table: pa.Table) -> None:
     for batch in table.to_batches():
         if batch.num_rows:  # older versions of pyarrow write the names of the columns again after a batch without rows
             sink.write_batch(batch)
-
-
-def prefetch(items: Iterable[Item]) -> Generator[Item]:
-    """The same items, each made by a second thread while the caller uses the one before; close it to end the thread.
-
-    Examples
-    --------
-    >>> list(prefetch(range(3)))
-    [0, 1, 2]
-    """
-    iterator = iter(items)
-    end = object()
-    following = in_context(lambda: next(iterator, end))
-    try:
-        with ThreadPoolExecutor(1) as pool:
-            waiting = pool.submit(following)
-            while (item := waiting.result()) is not end:
-                waiting = pool.submit(following)
-                yield item  # type: ignore[misc]  # `end` never leaves the loop
-    finally:
-        # Files that the items are made from are closed now, and not when the garbage collector finds them.
-        if isinstance(iterator, Generator):
-            iterator.close()
 
 
 def not_given_back(column: str, data_format: Format) -> SchemaError:

@@ -13,15 +13,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ldiversity.base.ahead import prefetch
+from ldiversity.base.gather import gathered
 from ldiversity.base.hashing import MISSING, HashArray, cell_hashes, mixed
 from ldiversity.errors import LDiversityError, ReleaseFormatError
 from ldiversity.release._files import DataFiles
-from ldiversity.release._sinks import not_given_back, prefetch
+from ldiversity.release._sinks import not_given_back
 
 __all__ = ["Content", "check_survival"]
 
 _MOST_BYTES: Final = 1 << 30
 _BLOCK: Final = 1 << 14
+_ENTRIES: Final = 1 << 16
 _WORD: Final = 1 << 64
 
 
@@ -162,9 +165,9 @@ class _Stream:
             self._values.add(_text_hashes(cells))
             return
         known, entries = np.append(_text_hashes(cells.dictionary), MISSING), cells.indices
-        places = np.asarray(pc.fill_null(entries.cast(pa.int64()), len(known) - 1) if entries.null_count else entries)
-        for some in self._values.blocks(len(places)):  # which stay in the processor's cache
-            self._values.add(known[places[some].astype(np.int64)])
+        places = pc.fill_null(entries.cast(pa.int64()), len(known) - 1) if entries.null_count else entries
+        for start in range(0, len(places), _ENTRIES):  # which stay in the processor's cache
+            self._values.add(gathered(known, places.slice(start, _ENTRIES)))
 
     def _add_bytes(self, cells: pa.Array) -> None:
         if self._bytes is None:
@@ -237,8 +240,8 @@ class _Sum:
             own = words[some]
             # Changes of highest bits alone could add up to 0; folded, each also changes a bit far below.
             folded = own ^ (own >> np.uint64(32)) if wide else own
-            weighed = folded * _weights()[first : first + len(own)]
-            self._total = (self._total + _factor(block) * int(weighed.sum())) % _WORD
+            weighed = np.einsum("i,i->", folded, _weights()[first : first + len(own)])  # no array for the products
+            self._total = (self._total + _factor(block) * int(weighed)) % _WORD
             self._place += len(own)
 
     def summary(self) -> tuple[int, int]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -134,7 +136,8 @@ class PartWriter(ABC):
             file.unlink(missing_ok=True)
             return Written(name, 0, 0, "0" * 64)
         written = Written(name, rows, file.stat().st_size, "0" * 64, noted.columns, noted.seen())
-        with stage("checking what was written"), ThreadPoolExecutor(1) as beside:
+        with stage("checking what was written"), ThreadPoolExecutor(2) as beside:
+            beside.submit(_begin_storing, file)
             digest = beside.submit(sha256_of, file)
             checked = self._checked(folder, written, content, reader)
             return replace(checked, sha256=digest.result())
@@ -150,6 +153,12 @@ class PartWriter(ABC):
     @abstractmethod
     def _checked(self, folder: Path, written: Written, meant: Content, reader: Reader) -> Written:
         """Read the file back and check it, while its checksum is taken; gives what else is known about it."""
+
+
+def _begin_storing(file: Path) -> None:
+    """Let the disk take the file while it is checked. Whether it did is seen when the folder gets its name."""
+    with suppress(OSError), file.open("rb") as stream:
+        os.fsync(stream.fileno())
 
 
 Write: TypeAlias = Callable[[Path, PartWriter, Iterable[pa.RecordBatch]], list[Written]]

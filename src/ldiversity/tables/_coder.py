@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ldiversity.base.arrays import CodeArray
+from ldiversity.base.gather import gathered
 from ldiversity.base.numbers import counted
 from ldiversity.errors import SchemaError
 from ldiversity.schema import Domain
@@ -73,7 +74,7 @@ class Coder:
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             # The cause is left out on purpose: Arrow quotes the cell.
             raise self._other_type(distinct.type) from None
-        codes: CodeArray = lookup[positions]
+        codes = gathered(lookup, positions)
         n_rows = int(np.count_nonzero(codes == OUTSIDE)) if OUTSIDE in lookup else 0
         if n_rows:
             n_values = int(np.count_nonzero(lookup == OUTSIDE))

@@ -156,10 +156,11 @@ class CsvSource(Source):
     def _read(
         self,
         columns: list[str],
-        chunk_rows: int,  # noqa: ARG002 - blocks of bytes
+        chunk_rows: int,
         encoded: frozenset[str],
     ) -> Iterator[pa.RecordBatch]:
-        return self._parsed(columns, encoded) if self._held is None else self._held.read(columns)
+        # A file is parsed in blocks of bytes.
+        return self._parsed(columns, encoded) if self._held is None else self._held.read(columns, chunk_rows)
 
     def _parsed(self, columns: list[str], encoded: frozenset[str]) -> Generator[pa.RecordBatch]:
         """Some columns, block by block; texts of `encoded` ones as entries of dictionaries."""

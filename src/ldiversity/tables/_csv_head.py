@@ -102,7 +102,7 @@ def _usual(cells: Sequence[int]) -> int:
 
 def _filled(text: str, delimiter: str) -> list[int]:
     """The number of filled cells in each of the first lines."""
-    lines = _LINE_END.split(text)[:_LOOKED_AT]
+    lines = _LINE_END.split(text, maxsplit=_LOOKED_AT)[:_LOOKED_AT]
     try:
         return [sum(bool(cell) for cell in next(csv.reader([line], delimiter=delimiter), ())) for line in lines]
     except csv.Error:  # a cell that is too long for this reader

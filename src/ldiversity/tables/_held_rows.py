@@ -70,11 +70,13 @@ class HeldRows:
             self._batches = []
         return fits
 
-    def read(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The rows, with cells of their types; texts may be entries of dictionaries."""
+    def read(self, columns: Sequence[str], most_rows: int = HELD_ROWS) -> Iterator[pa.RecordBatch]:
+        """The rows, at most so many at once, with cells of their types; texts may be entries of dictionaries."""
         for batch in self._batches:
-            arrays = [_converted(batch.column(name), self._types[name]) for name in columns]
-            yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
+            for start in range(0, batch.num_rows, most_rows):
+                some = batch.slice(start, most_rows)
+                arrays = [_converted(some.column(name), self._types[name]) for name in columns]
+                yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
 
     def _join(self, *, whole: bool = False) -> None:
         """Put rows that wait into batches of the usual size; with `whole`, also those that are left."""

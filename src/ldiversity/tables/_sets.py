@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ldiversity.base.arrays import CodeArray, SetArray, all_ascend
+from ldiversity.base.gather import gathered
 from ldiversity.base.numbers import counted
 from ldiversity.errors import SchemaError
 from ldiversity.schema import Domain
@@ -138,7 +139,7 @@ def _codes(members: pa.Array, domain: Domain) -> CodeArray:
         # The indices come from a file, and Arrow does not check them.
         if len(positions) and (positions.min() < 0 or positions.max() > len(distinct)):
             raise SchemaError("sets", "the column must not be damaged", got="members without a value")
-        codes = _lookup(distinct, values, missing)[positions]
+        codes = gathered(_lookup(distinct, values, missing), positions)
     if codes.min(initial=0) == OUTSIDE:  # which is below all codes
         outside = int(np.count_nonzero(codes == OUTSIDE))
         raise SchemaError(

@@ -69,7 +69,7 @@ def test_texts_come_back_as_they_were(batches: list[tuple[list[str | None], bool
     numbers = NumberedTexts(["x"])
     moved = list(numbers.numbered(pa.record_batch({"x": one}) for one in given_cells))
 
-    assert all(batch.schema.field("x").type == pa.int32() for batch in moved)
+    assert all(batch.schema.field("x").type == pa.uint16() for batch in moved)
     assert [batch["x"].to_pylist() for batch in numbers.named(moved)] == [one.to_pylist() for one in cells]
 
 
@@ -198,3 +198,26 @@ def test_the_order_of_the_source_changes_no_byte(tmp_path: Path, monkeypatch: py
 
     assert chosen == [{"town"}, set()]
     assert file_bytes(table, tmp_path / "1") == file_bytes(mixed, tmp_path / "2")
+
+
+@pytest.mark.parametrize(
+    ("n_values", "kind"), [(2, pa.int8()), (128, pa.int8()), (129, pa.int16()), (40_000, pa.int32())]
+)
+def test_codes_are_as_short_as_they_can_be_and_stay_the_same(n_values: int, kind: pa.DataType) -> None:
+    codes = pa.array([0, n_values - 1, 1, n_values - 2], pa.int32())
+    batch = pa.record_batch({"sets": pa.FixedSizeListArray.from_arrays(codes, 2), "members": codes.slice(1, 2)})
+    numbers = NumberedTexts([], {"sets": n_values, "members": n_values})
+    (moved,) = numbers.numbered([batch.slice(0, 1), batch.slice(1)][1:])
+    assert moved.schema.types == [pa.list_(kind, 2), kind]
+    assert moved.to_pylist() == batch.slice(1).to_pylist()
+    assert next(numbers.named([moved])).to_pylist() == batch.slice(1).to_pylist()
+
+
+def test_as_many_texts_as_are_held_have_numbers_of_their_own() -> None:
+    texts = pa.array([f"{i}" for i in range(1 << 16)])
+    numbers = NumberedTexts(["x"])
+    (moved,) = numbers.numbered([pa.record_batch({"x": pa.concat_arrays([texts, pa.nulls(1, pa.string())])})])
+    (named,) = numbers.named([moved])
+    assert named["x"].to_pylist() == [*texts.to_pylist(), None]
+    with pytest.raises(TooManyTexts):
+        list(numbers.numbered([pa.record_batch({"x": ["one more"]})]))

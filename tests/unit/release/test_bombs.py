@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -133,3 +134,36 @@ def test_a_dictionary_of_more_entries_than_bytes_is_refused(tmp_path: Path, valu
 
     with pytest.raises(footers.ThriftError, match="more entries than bytes"):
         pages.unfolded_bytes(pa.OSFile(str(file)), list(found.chunks))
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_groups_that_are_read_at_once_are_the_same_in_the_same_order(tmp_path: Path, workers: int) -> None:
+    table = pa.table({"a": pa.array([f"text {i % 7}" for i in range(1000)]), "b": list(range(1000))})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=90, store_schema=False)
+    tables = list(parquet_batches(tmp_path / "a.parquet", ["b", "a"], n_rows=1000, longest=1, workers=workers))
+    assert [one.num_rows for one in tables] == [90] * 11 + [10]
+    read = pa.concat_tables(tables)
+    assert read["b"].to_pylist() == table["b"].to_pylist()
+    assert read["a"].to_pylist() == table["a"].to_pylist()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_group_that_is_damaged_is_found_whoever_reads_it(tmp_path: Path, workers: int) -> None:
+    file = tmp_path / "a.parquet"
+    table = pa.table({"a": np.arange(3000).astype(float)})
+    pq.write_table(table, file, row_group_size=1000, use_dictionary=False, compression="snappy", store_schema=False)
+    start = pq.ParquetFile(file).metadata.row_group(2).column(0).data_page_offset
+    content = bytearray(file.read_bytes())
+    content[start + 60 : start + 5000] = bytes(4940)
+    file.write_bytes(content)
+    with pytest.raises(ld.ReleaseFormatError):
+        list(parquet_batches(file, ["a"], n_rows=3000, longest=1, workers=workers))
+
+
+def test_guesses_that_are_too_high_refuse_no_table_that_may_be_read(tmp_path: Path) -> None:
+    # Each group of each column has one text that is long, which a guess takes for the length of all.
+    columns = {f"c{k}": pa.array([f"{'x' * 500}{k}" if i % 100 == 0 else "y" for i in range(20_000)]) for k in range(9)}
+    file = tmp_path / "a.parquet"
+    pq.write_table(pa.table(columns), file, row_group_size=100, store_schema=False)
+    read = parquet_batches(file, list(columns), n_rows=20_000, longest=1)
+    assert sum(one.num_rows for one in read) == 20_000

@@ -119,3 +119,19 @@ def test_zeros_among_whole_numbers_are_parsed_again_where_there_are_fractions(nu
     held.add(pa.record_batch({"x": numbers}))
 
     assert held.settle({"x": pa.float64()}) == fits
+
+
+@pytest.mark.parametrize("most_rows", [1, 3, 4, 100])
+def test_few_rows_are_read_at_once_where_few_are_wanted(most_rows: int) -> None:
+    held = held_rows.HeldRows(1 << 20)
+    texts = pa.array(["f", "m", None, "f", "m", "x", "f"])
+    held.add(
+        pa.record_batch(
+            {"age": list(range(1, 8)), "sex": texts.dictionary_encode(), "size": [f"{i}" for i in range(7)]}
+        )
+    )
+    assert held.settle({"age": pa.float64(), "sex": pa.string(), "size": pa.int64()})
+    batches = list(held.read(["size", "sex", "age"], most_rows))
+    assert [batch.num_rows for batch in batches] == [min(most_rows, 7 - start) for start in range(0, 7, most_rows)]
+    rows = [row for batch in batches for row in batch.to_pylist()]
+    assert rows == [{"size": i, "sex": text, "age": i + 1.0} for i, text in enumerate(texts.to_pylist())]

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ldiversity.base.gather import gathered
 from ldiversity.base.hashing import Coded, HashArray, cell_hashes, coded_cells, mixed
 from ldiversity.publish._screening._content import LOOKS, NUMBERED, look_at
 from ldiversity.publish._screening._spelling import plain_spelling
@@ -50,15 +51,18 @@ class Remembered:
 
     def __init__(self) -> None:
         self.looks: dict[str, tuple[int, ...]] = {}
-        self._plain: dict[str, str] = {}
+        self._texts = pa.array([], pa.string())
+        self._plain: HashArray = np.zeros(0, dtype=np.uint64)
 
-    def plain(self, text: str) -> str:
-        """Its plain spelling."""
-        if len(self._plain) > _MOST_SPELLINGS:
-            self._plain.clear()
-        if text not in self._plain:
-            self._plain[text] = plain_spelling(text)
-        return self._plain[text]
+    def plain(self, texts: pa.Array) -> HashArray:
+        """The hash of the plain spelling of each text."""
+        if len(self._texts) > _MOST_SPELLINGS:
+            self._texts, self._plain = self._texts[:0], self._plain[:0]
+        new = texts.filter(pc.invert(pc.is_in(texts, value_set=self._texts))).unique()
+        if len(new):
+            spelled = cell_hashes(pa.array([plain_spelling(text) for text in new.to_pylist()], pa.string()))
+            self._texts, self._plain = pa.concat_arrays([self._texts, new]), np.append(self._plain, spelled)
+        return gathered(self._plain, pc.index_in(texts, value_set=self._texts))
 
 
 def decoded(cells: pa.Array) -> pa.Array:
@@ -94,7 +98,7 @@ def spellings(cells: pa.Array, known: Remembered) -> Counted:
         return NOTHING
     indices = coded.indices.drop_null().to_numpy()
     counts = np.bincount(indices, minlength=len(coded.dictionary))
-    plain = cell_hashes(pa.array([known.plain(text) for text in coded.dictionary.to_pylist()], pa.string()))
+    plain = known.plain(coded.dictionary.cast(pa.string()))
     bits, rest = np.uint64(SPELLING_BITS), np.uint64(64 - SPELLING_BITS)
     keys = (plain >> bits << bits) | (cell_hashes(coded.dictionary) >> rest)
     there = counts > 0  # a dictionary may list texts of other rows

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray
+from ldiversity.base.gather import gathered
 from ldiversity.base.hashing import Coded, HashArray, cell_hashes, coded_cells, mixed, repeats
 from ldiversity.engines import BatchFunction, NumberedBatch, Secrets
 from ldiversity.errors import SchemaError
@@ -231,7 +232,7 @@ class _Rows:
         if coded.places is None:
             return _once(tops | codes)
         if len(tops) * n_values > _MOST_CELLS * max(n_rows, 1):
-            return _once(tops[coded.places] | codes)
+            return _once(gathered(tops, coded.places) | codes)
         cells = np.bincount(coded.places * n_values + codes.view(np.int64))
         filled = np.flatnonzero(cells)
         return tops[filled // n_values] | (filled % n_values).view(np.uint64), cells[filled]
@@ -239,7 +240,7 @@ class _Rows:
     def _merged(self, attribute: str) -> HashArray:
         """The code that stands for all spellings of each row's sensitive value."""
         if attribute not in self._codes:
-            self._codes[attribute] = self.choices.merged[attribute][self.codes[attribute]]
+            self._codes[attribute] = gathered(self.choices.merged[attribute], self.codes[attribute])
         return self._codes[attribute]
 
     def _coarser(self, name: str) -> Counted:
@@ -274,8 +275,7 @@ class _Rows:
         entries = cells.dictionary.take(pa.array(shown, mask=shown == n_known))
         known = np.zeros(n_known + 1, dtype=np.uint64)
         known[shown] = mixed(cell_hashes(level.labels(name, entries)), salt=salt)
-        found: HashArray = known[places]
-        return found
+        return gathered(known, places)
 
     def _together(self) -> HashArray:
         """The hash of all quasi-identifiers of each row; a sum, from which one of them can be taken off."""
