@@ -248,3 +248,38 @@ def test_joint_distributions_and_classes_are_refused(publish: Any, uniform: SetM
         estimate(joint, sensitive=["s", "t"]).proportion("v1")
     with pytest.raises(UnsupportedError, match="has no covariance"):
         estimate(classes, "x").proportion("v1", 0)
+
+
+def with_missing(n: int = 80) -> Release:
+    """Every set holds the missing value, so that no record has a number as far as the counts say."""
+    values = Domain((10, 20, 30, 40, 50, None))
+    rng = np.random.default_rng(1)
+    sets = np.array([[*np.sort(rng.choice(5, 3, replace=False)), 5] for _ in range(n)], dtype=np.int32)
+    return SetRelease.in_memory(
+        schema=Schema((Attribute("w", Role.QUASI, "int64"), Attribute("s", Role.SENSITIVE, "int64", values))),
+        columns=pa.table({"w": np.ones(n, dtype=int)}),
+        sets={"s": sets},
+        mechanisms={"s": UniformSelection(n_values=6, l=4)},
+    )
+
+
+@pytest.mark.parametrize("given", [{"estimator": "linear"}, {"weights": "w"}])
+def test_a_mean_of_no_records_is_not_made_of_rounding(given: dict[str, Any]) -> None:
+    found = estimate(with_missing(), **given)
+
+    assert found.count[0, :5].sum() == pytest.approx(0, abs=1e-9)
+    refusal = "positive estimated number of records"
+    with pytest.raises(UnsupportedError, match=refusal):
+        found.mean()
+    with pytest.raises(UnsupportedError, match=refusal):
+        found.quantile(0.5)
+
+
+def test_the_share_of_missing_values_is_asked_for_by_none(linear: Estimate) -> None:
+    found = estimate(with_missing(), estimator="linear")
+
+    assert found.proportion(None).name == "share of s (missing)"
+    assert found.proportion(None).value == pytest.approx(1)
+    assert found.proportion(None) == found.proportion("(missing)")
+    with pytest.raises(ParameterError, match="must name values among"):
+        linear.proportion(None)
