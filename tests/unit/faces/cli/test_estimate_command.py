@@ -167,3 +167,11 @@ def test_json_is_all_that_stands_on_stdout(run: Run, release: Path, tmp_path: Pa
     result = run("estimate", release, "--json", "--csv", tmp_path / "e.csv", "--plot", tmp_path / "e.png")
 
     assert json.loads(result.stdout)["n_records"] == 600
+
+
+def test_counts_of_a_population_are_not_called_numbers_of_records(run: Run, release: Path) -> None:
+    plain, weighted = (run("estimate", release, *words).stdout for words in ([], ["--strata", "sex"]))
+
+    assert "Counts are numbers of records" in " ".join(plain.split())
+    assert "Counts are numbers of records" not in " ".join(weighted.split())
+    assert "hold the error of sampling and the noise of the dummies" in " ".join(weighted.split())
