@@ -235,6 +235,15 @@ def test_texts_have_no_mean(publish: Any, uniform: SetMechanism) -> None:
         estimate(release).mean()
 
 
+def test_a_trend_is_about_one_attribute_that_every_release_has() -> None:
+    one, other = numbers(), with_missing(name="t")
+
+    with pytest.raises(ParameterError, match="every release, but 'later' has 't', got 's'"):
+        trend({"first": one, "later": other}, 20)
+    with pytest.raises(ParameterError, match="every release, but 'first' has 's', got 't'"):
+        trend({"first": one, "later": other}, 20, sensitive="t")
+
+
 def test_one_release_has_no_trend() -> None:
     with pytest.raises(ParameterError, match="at least two"):
         trend([numbers()], 20)
@@ -250,16 +259,16 @@ def test_joint_distributions_and_classes_are_refused(publish: Any, uniform: SetM
         estimate(classes, "x").proportion("v1", 0)
 
 
-def with_missing(n: int = 80) -> Release:
+def with_missing(n: int = 80, name: str = "s") -> Release:
     """Every set holds the missing value, so that no record has a number as far as the counts say."""
     values = Domain((10, 20, 30, 40, 50, None))
     rng = np.random.default_rng(1)
     sets = np.array([[*np.sort(rng.choice(5, 3, replace=False)), 5] for _ in range(n)], dtype=np.int32)
     return SetRelease.in_memory(
-        schema=Schema((Attribute("w", Role.QUASI, "int64"), Attribute("s", Role.SENSITIVE, "int64", values))),
+        schema=Schema((Attribute("w", Role.QUASI, "int64"), Attribute(name, Role.SENSITIVE, "int64", values))),
         columns=pa.table({"w": np.ones(n, dtype=int)}),
-        sets={"s": sets},
-        mechanisms={"s": UniformSelection(n_values=6, l=4)},
+        sets={name: sets},
+        mechanisms={name: UniformSelection(n_values=6, l=4)},
     )
 
 
