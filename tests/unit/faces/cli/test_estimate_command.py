@@ -169,9 +169,9 @@ def test_json_is_all_that_stands_on_stdout(run: Run, release: Path, tmp_path: Pa
     assert json.loads(result.stdout)["n_records"] == 600
 
 
-def test_counts_of_a_population_are_not_called_numbers_of_records(run: Run, release: Path) -> None:
+def test_errors_of_a_sample_are_not_said_to_be_noise_alone(run: Run, release: Path) -> None:
     plain, weighted = (run("estimate", release, *words).stdout for words in ([], ["--strata", "sex"]))
 
-    assert "Counts are numbers of records" in " ".join(plain.split())
-    assert "Counts are numbers of records" not in " ".join(weighted.split())
+    assert "describe the noise that hides the true values" in " ".join(plain.split())
+    assert "describe the noise that hides the true values" not in " ".join(weighted.split())
     assert "hold the error of sampling and the noise of the dummies" in " ".join(weighted.split())
