@@ -292,3 +292,16 @@ def test_the_share_of_missing_values_is_asked_for_by_none(linear: Estimate) -> N
     assert found.proportion(None) == found.proportion("(missing)")
     with pytest.raises(ParameterError, match="must name values among"):
         linear.proportion(None)
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95])
+def test_the_share_of_a_value_by_the_likelihood_holds_the_limits_of_its_count(confidence: float) -> None:
+    found = estimate(numbers(), "sex", estimator="mle", confidence=confidence)
+
+    assert set(found.estimator) == {"mle"}
+    for cell, sex in enumerate(("F", "M")):
+        for code, value in enumerate(VALUES.values):
+            for population in (False, True):
+                share = found.proportion(value, sex, population=population)
+                assert share.low <= found.low[cell, code] / found.records[cell] + 1e-12
+                assert share.high >= found.high[cell, code] / found.records[cell] - 1e-12
