@@ -175,7 +175,7 @@ def name_some(names: Iterable[object], *, most: int = 10) -> str:
     listed = [repr(name) for name in names]
     if len(listed) <= most:
         return ", ".join(listed)
-    return f"{', '.join(listed[:most])} and {len(listed) - most} more"
+    return f"{', '.join(listed[:most])} and {len(listed) - most:,} more"
 
 
 def name_all(names: Iterable[object], one: str, several: str) -> str:

@@ -218,10 +218,12 @@ def _sensitive(release: Release, sensitive: str | None, hidden: Sequence[str]) -
         return left[0]
     name = None if sensitive is None else column_name("association", "sensitive", sensitive)
     if name not in left:
+        another = "must be another attribute than by names"
+        among = f"{another}: {name_some(left)}" if name in hidden else f"must name one of {name_some(left)}"
         raise ParameterError(
             "association",
             "sensitive",
-            f"must name one of {name_some(left)}" if left else "must be another attribute than by names",
+            among if left else another,
             got=None if name is None else repr(name),
         ).with_hint(_another(name, left))
     return name

@@ -64,20 +64,20 @@ class Derived:
     _covariance: Callable[[int], FloatArray] | None
     _moments: Moments | None
 
-    def proportion(self, value: ValuesLike, at: object = None, *, population: bool = False) -> Quantity:
+    def proportion(self, value: ValuesLike | None, at: object = None, *, population: bool = False) -> Quantity:
         """Give the share of a value, or of several together, in a group.
 
         Parameters
         ----------
         value
-            A sensitive value, or several.
+            A sensitive value, or several; None for records without one, where they are a category.
         at
             The group; all cells together when None.
         population
             Whether the records are a sample, and the share of its population is asked for. The interval then has the
             error of sampling, too.
         """
-        name, wanted = self._asked(value)
+        name, wanted = self._asked([None] if value is None else value)  # None is how frames show a missing value
         ratios = self._ratios(wanted, [self._chosen(at)], population=population)
         told = self._told(population=population)
         return told.around(_within(name, at), float(ratios.values[0]), float(ratios.errors[0]))

@@ -33,7 +33,7 @@ from ldiversity.estimation._errors import Asked, Errors
 from ldiversity.estimation._likelihood import global_marginal
 from ldiversity.estimation._limits import CELL_LIMIT
 from ldiversity.estimation._linear_moments import linear_moments
-from ldiversity.estimation._moments import CellMoments, Moments
+from ldiversity.estimation._moments import Moments, likeliest_moments
 from ldiversity.estimation._people import DRAWN_TOGETHER
 from ldiversity.estimation._registry import CLASS_ESTIMATORS, ESTIMATORS
 from ldiversity.estimation._result import Estimate
@@ -366,7 +366,7 @@ def _assemble(question: _Question, cells: CellData, index: CellIndex) -> Estimat
 def _moments(solution: Solution, cells: CellData, errors: Errors, asked: Asked) -> Moments:
     """From which figures are derived: likeliest counts, if their own errors are known, and else those of linear."""
     if set(solution.estimators) == {"mle"} and (errors.lent is None or not errors.lent.any()):
-        return CellMoments(solution.counts, errors.covariance)
+        return likeliest_moments(solution.counts, errors, asked)
     return linear_moments(cells, asked)
 
 

@@ -9,17 +9,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.estimation._carried import middle_variance
+from ldiversity.estimation._least_variance import floor_of
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import FloatArray
+    from ldiversity.estimation._errors import Asked, Errors
 
-__all__ = ["CellMoments", "Moments"]
+__all__ = ["CellMoments", "LikeliestMoments", "Moments", "likeliest_moments"]
 
 
 class Moments(ABC):
@@ -70,6 +73,36 @@ class CellMoments(Moments):
     def sampling(self, factors: FloatArray) -> FloatArray:
         """The covariance of counts in samples, with the estimated shares in place of the true ones."""
         return sampled(self.counts, factors)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LikeliestMoments(CellMoments):
+    """The likeliest counts of cells. Errors of the share of one value reach as far as the limits of its count.
+
+    Where a rare value happens to be shown too rarely, its count and its error are too small together. The limits of
+    counts know that, and reach farther up (`_likelihood_errors`).
+
+    Parameters
+    ----------
+    least
+        The variance of each count whose normal interval holds its limits, shape (cells, F).
+    """
+
+    least: FloatArray
+
+    def noise(self, factors: FloatArray) -> FloatArray:
+        """Sum over the cells that take part; no share of one value has less than its least variance."""
+        found = super().noise(factors)
+        least = np.nan_to_num(floor_of(self.least, factors))
+        np.fill_diagonal(found, np.maximum(np.diag(found), least))
+        return found
+
+
+def likeliest_moments(counts: FloatArray, errors: Errors, asked: Asked) -> LikeliestMoments:
+    """The likeliest counts of cells, with the limits that their errors have."""
+    reach = np.maximum(errors.high - counts, counts - errors.low)
+    least = np.square(reach / NormalDist().inv_cdf((1 + asked.confidence) / 2))
+    return LikeliestMoments(counts, errors.covariance, least=least)
 
 
 def sampled(counts: FloatArray, factors: FloatArray) -> FloatArray:

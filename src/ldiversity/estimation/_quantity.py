@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from ldiversity.schema import Domain
 
 __all__ = ["Quantity", "Ratios", "Told", "ValuesLike", "fieller", "numbers_of_domain", "selected", "value_factors"]
+
+_ROUNDING: Final = 1e-9
+"""A sum of counts is zero if it is no greater than this part of them: what is left of them is rounding."""
 
 ValuesLike: TypeAlias = "str | float | bool | Sequence[Scalar]"
 
@@ -98,11 +101,11 @@ class Ratios:
     def of(cls, moments: Moments, above: FloatArray, below: FloatArray, *, population: bool) -> Ratios:
         """The ratios of sums with factors `above` and `below`, both of shape (k, cells, F)."""
         bottom = np.einsum("kcf,cf->k", below, moments.counts)
-        if (bottom <= 0).any():
+        if (bottom <= _ROUNDING * np.einsum("kcf,cf->k", np.abs(below), np.abs(moments.counts))).any():
             raise UnsupportedError(
                 "Estimate",
                 "a group must have a positive estimated number of records, but noise exceeds that of one here",
-            ).with_hint("Ask for a larger group, or for estimator 'mle', whose counts are never negative.")
+            ).with_hint("Ask for a larger group.")
         values = np.einsum("kcf,cf->k", above, moments.counts) / bottom
         factors = (above - values[:, None, None] * below) / bottom[:, None, None]
         return cls(values, moments.covariance(factors, population=population))
@@ -193,7 +196,7 @@ def selected(labels: Sequence[Mapping[str, str]], by: Sequence[str], at: object)
         if len(given) != len(by):
             raise ParameterError(
                 "Estimate", "a group", f"must have a label for each of {name_some(by)}", got=len(given)
-            )
+            ).with_hint("Give a tuple of labels in this order, or a mapping from some of these columns to labels.")
         wanted = dict(zip(by, given, strict=True))
     unknown = [name for name in wanted if name not in by]
     if unknown:

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from ldiversity.base.answers import HIDDEN, Answer, fit_screen
 from ldiversity.base.asked import asked_of
+from ldiversity.base.checks import column_name, did_you_mean, name_some
 from ldiversity.base.numbers import level, number
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.estimation._derived import half_a_bin, off_by_bins
@@ -134,7 +135,9 @@ def trend(
         In the order of time, with their names; without names they are called 1, 2, and so on.
     value
         A sensitive value, or several whose shares are added up; the mean of a sensitive attribute of numbers when None.
-    sensitive, where
+    sensitive
+        The attribute, which every release has; needed where the first one has several.
+    where
         As for `estimate`.
     estimator
         ``"linear"``, which is unbiased, so that changes are; or one that `estimate` takes.
@@ -159,13 +162,15 @@ def trend(
     if len(named) < 2:  # noqa: PLR2004 - nothing changes in one
         raise ParameterError("trend", "releases", "must be at least two", got=len(named))
     loaded = {name: load_release(one) if isinstance(one, str | os.PathLike) else one for name, one in named.items()}
-    for name, release in loaded.items():
+    for release in loaded.values():
         check_release("trend", release)
-        _check_tells(name, release, sensitive)
+    attribute = _attribute(loaded, sensitive)
+    for name, release in loaded.items():
+        _check_tells(name, release, attribute)
     figures, records = {}, {}
     halves: list[float] = []
     for name, release in loaded.items():
-        found = estimate(release, sensitive=sensitive, where=where, estimator=estimator, confidence=confidence)
+        found = estimate(release, sensitive=attribute, where=where, estimator=estimator, confidence=confidence)
         figures[name] = (
             found.mean(population=population) if value is None else found.proportion(value, population=population)
         )
@@ -191,12 +196,28 @@ def trend(
     )
 
 
-def _check_tells(name: str, release: Release, sensitive: str | None) -> None:
+def _attribute(loaded: Mapping[str, Release], sensitive: str | None) -> str:
+    """The sensitive attribute whose figures are compared: each release must have it."""
+    first, *others = loaded
+    known = loaded[first].sensitive
+    if sensitive is None and len(known) > 1:
+        raise ParameterError("trend", "sensitive", f"must name one of {name_some(known)}")
+    attribute = known[0] if sensitive is None else column_name("trend", "sensitive", sensitive)
+    for name in (first, *others):
+        own = loaded[name].sensitive
+        if attribute not in own:
+            raise ParameterError(
+                "trend",
+                "sensitive",
+                f"must name an attribute of every release, but {name!r} has {name_some(own)}",
+                got=repr(attribute),
+            ).with_hint(did_you_mean(attribute, own))
+    return attribute
+
+
+def _check_tells(name: str, release: Release, attribute: str) -> None:
     """Refuse a release whose classes give no standard errors, so that a change would have none."""
-    names = release.sensitive if sensitive is None else (sensitive,)
-    if len(names) != 1 or not isinstance(names[0], str) or names[0] not in release.sensitive:
-        return  # `estimate` says what is wrong with the question
-    reason = why_not_by_chance(release, names)
+    reason = why_not_by_chance(release, (attribute,))
     if reason:
         raise UnsupportedError(
             "trend", f"figures of the release {name!r} have no standard errors, so changes have none: {reason}"

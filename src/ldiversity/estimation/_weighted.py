@@ -39,10 +39,11 @@ WEIGHTED: Final = ("auto", "linear")
 """The estimators that take weights; both are the unbiased sum."""
 
 _BLOCK: Final = 1 << 21
+_STAND_FOR: Final = "Counts and numbers of records are those of the population that the weights stand for."
+_STAND_ALIKE: Final = "Counts are numbers of records, each of which stands for equally many people of the population."
 _DESIGN: Final = (
-    "Counts and numbers of records are those of the population that the weights stand for. Standard errors and "
-    "intervals hold the error of sampling and the noise of the dummies; they take records within a stratum as drawn "
-    "independently, with replacement."
+    "Standard errors and intervals hold the error of sampling and the noise of the dummies; they take records within a "
+    "stratum as drawn independently, with replacement."
 )
 
 
@@ -159,7 +160,11 @@ def weigh(question: WeightedQuestion, cells: CellData, index: CellIndex) -> Esti
         high=np.maximum(counts + reach, 0.0),
         estimator=("linear",) * cells.n_cells,
         note=tuple(note if marked else "" for marked in few),
-        caveats=(_DESIGN, *([DRAWN_TOGETHER] if together else []), NOT_FOR_TESTS),
+        caveats=(
+            f"{_STAND_ALIKE if (design.weights == 1).all() else _STAND_FOR} {_DESIGN}",
+            *([DRAWN_TOGETHER] if together else []),
+            NOT_FOR_TESTS,
+        ),
         confidence=question.confidence,
         where=tuple(map(str, question.filters)),
         frame_kind=question.release.frame_kind,

@@ -22,6 +22,10 @@ _KEPT_TEXT: Final = r"^\s*([+-]?0[0-9]|[+])"
 
 _COMMA: Final = r"^\s*-?[0-9]+(,[0-9]+)?\s*$"
 _COMMAS: Final = r"^\s*-?[0-9]+,[0-9]+\s*$"
+_GROUPED: Final = r"^\s*[+-]?(?:[1-9][0-9]{0,2}(?:,[0-9]{3})+|[0-9]{1,3})(?:[.][0-9]+)?\s*$"
+"""Numbers with a comma before each three digits, as far as they have a thousand."""
+
+_SURELY_GROUPED: Final = r",[0-9]{3}[,.]"
 _TIME: Final = r"(?:[ T][0-9:]+)?\s*$"
 _DAY: Final = r"^\s*(?P<first>[0-9]{1,2})(?P<mark>[./-])(?P<second>[0-9]{1,2})[./-](?P<year>[0-9]{4}|[0-9]{2})" + _TIME
 _YEAR_FIRST: Final = r"^\s*[0-9]{4}[./][0-9]{1,2}[./][0-9]{1,2}" + _TIME
@@ -58,6 +62,9 @@ def notice_texts(texts: pa.Array) -> Noticed | None:
     known = texts.drop_null()
     if len(known) < _LEAST or not pa.types.is_string(known.type):
         return None
+    grouped = _grouped_numbers(known)
+    if grouped is not None:
+        return grouped
     if _share(known, _COMMA) == 1 and _share(known, _COMMAS) > 0:
         return Noticed("decimal", ",", say("Its numbers have decimal commas: {} reads them.", _setting("decimal", ",")))
     if _share(known, _YEAR_FIRST) >= _ENOUGH:
@@ -68,6 +75,20 @@ def notice_texts(texts: pa.Array) -> Noticed | None:
     first, second = (pc.max(pc.cast(pc.struct_field(parts, name), pa.int64())).as_py() for name in ("first", "second"))
     years = set(pc.unique(pc.utf8_length(pc.struct_field(parts, "year"))).to_pylist())
     return _ordered(first, second, None if years != {_SHORT_YEAR} else pc.struct_field(parts, "mark")[0].as_py())
+
+
+def _grouped_numbers(texts: pa.Array) -> Noticed | None:
+    """Numbers whose commas may stand between thousands: as decimals, they would be a thousandth of what they are."""
+    if _share(texts, _GROUPED) < 1 or _share(texts, ",") == 0:
+        return None
+    if _share(texts, _SURELY_GROUPED) > 0:
+        todo = "leave them out in the table, and it is read as numbers."
+        return Noticed(None, None, say(f"Its numbers have commas between thousands: {todo}"))
+    why = "A comma stands before three digits in its numbers, so nothing tells whether it marks decimals or thousands"
+    text = say(
+        f"{why}: {{}} reads decimals; leave commas between thousands out in the table.", _setting("decimal", ",")
+    )
+    return Noticed("decimal", None, text)
 
 
 def _nearly_numbers(texts: pa.Array) -> Noticed | None:

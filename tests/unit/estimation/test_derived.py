@@ -235,6 +235,15 @@ def test_texts_have_no_mean(publish: Any, uniform: SetMechanism) -> None:
         estimate(release).mean()
 
 
+def test_a_trend_is_about_one_attribute_that_every_release_has() -> None:
+    one, other = numbers(), with_missing(name="t")
+
+    with pytest.raises(ParameterError, match="every release, but 'later' has 't', got 's'"):
+        trend({"first": one, "later": other}, 20)
+    with pytest.raises(ParameterError, match="every release, but 'first' has 's', got 't'"):
+        trend({"first": one, "later": other}, 20, sensitive="t")
+
+
 def test_one_release_has_no_trend() -> None:
     with pytest.raises(ParameterError, match="at least two"):
         trend([numbers()], 20)
@@ -248,3 +257,51 @@ def test_joint_distributions_and_classes_are_refused(publish: Any, uniform: SetM
         estimate(joint, sensitive=["s", "t"]).proportion("v1")
     with pytest.raises(UnsupportedError, match="has no covariance"):
         estimate(classes, "x").proportion("v1", 0)
+
+
+def with_missing(n: int = 80, name: str = "s") -> Release:
+    """Every set holds the missing value, so that no record has a number as far as the counts say."""
+    values = Domain((10, 20, 30, 40, 50, None))
+    rng = np.random.default_rng(1)
+    sets = np.array([[*np.sort(rng.choice(5, 3, replace=False)), 5] for _ in range(n)], dtype=np.int32)
+    return SetRelease.in_memory(
+        schema=Schema((Attribute("w", Role.QUASI, "int64"), Attribute(name, Role.SENSITIVE, "int64", values))),
+        columns=pa.table({"w": np.ones(n, dtype=int)}),
+        sets={name: sets},
+        mechanisms={name: UniformSelection(n_values=6, l=4)},
+    )
+
+
+@pytest.mark.parametrize("given", [{"estimator": "linear"}, {"weights": "w"}])
+def test_a_mean_of_no_records_is_not_made_of_rounding(given: dict[str, Any]) -> None:
+    found = estimate(with_missing(), **given)
+
+    assert found.count[0, :5].sum() == pytest.approx(0, abs=1e-9)
+    refusal = "positive estimated number of records"
+    with pytest.raises(UnsupportedError, match=refusal):
+        found.mean()
+    with pytest.raises(UnsupportedError, match=refusal):
+        found.quantile(0.5)
+
+
+def test_the_share_of_missing_values_is_asked_for_by_none(linear: Estimate) -> None:
+    found = estimate(with_missing(), estimator="linear")
+
+    assert found.proportion(None).name == "share of s (missing)"
+    assert found.proportion(None).value == pytest.approx(1)
+    assert found.proportion(None) == found.proportion("(missing)")
+    with pytest.raises(ParameterError, match="must name values among"):
+        linear.proportion(None)
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95])
+def test_the_share_of_a_value_by_the_likelihood_holds_the_limits_of_its_count(confidence: float) -> None:
+    found = estimate(numbers(), "sex", estimator="mle", confidence=confidence)
+
+    assert set(found.estimator) == {"mle"}
+    for cell, sex in enumerate(("F", "M")):
+        for code, value in enumerate(VALUES.values):
+            for population in (False, True):
+                share = found.proportion(value, sex, population=population)
+                assert share.low <= found.low[cell, code] / found.records[cell] + 1e-12
+                assert share.high >= found.high[cell, code] / found.records[cell] - 1e-12

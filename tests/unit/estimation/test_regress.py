@@ -225,6 +225,20 @@ def test_an_outcome_that_does_not_occur_is_refused_with_a_way_out_that_works() -
     assert len(ld.regress(release, "disease ~ age", values=advised.value).outcomes) == advised.value
 
 
+def test_a_value_to_compare_with_that_does_not_occur_is_not_taken_for_the_others() -> None:
+    release = release_of(DISEASE, domain=Domain((*VALUES, "measles")), age=AGE)
+    refusal = "the outcome that all others are compared with occurs never"
+
+    with pytest.raises(ld.ParameterError, match=refusal) as refused:
+        ld.regress(release, "disease ~ age", values=4)
+    (advised,) = [part for part in refused.value.hint.parts if not isinstance(part, str)]  # type: ignore[union-attr]
+    assert len(ld.regress(release, "disease ~ age", values=advised.value).outcomes) == advised.value
+
+    with pytest.raises(ld.ParameterError, match=refusal) as refused:
+        ld.regress(release, "disease ~ age", reference="measles")
+    assert "another value in reference" in str(refused.value.hint)
+
+
 def test_separation_has_an_interval_without_an_end_that_holds_the_estimate() -> None:
     apart = np.where(SEX == "m", 0, 1 + DISEASE % 3)
 

@@ -182,3 +182,17 @@ def test_means_over_time_have_one_caveat_about_bins(sets: ld.Release) -> None:
 def test_caveats_count_in_english(sets: ld.Release) -> None:
     found = ld.estimate(sets, by=ld.bins("age", edges=[20, 21, 70]), sensitive="disease")
     assert any(caveat.startswith("1 of 2 cells has fewer") for caveat in found.caveats)
+
+
+def test_a_test_of_an_attribute_against_itself_names_the_others(sets: ld.Release) -> None:
+    with pytest.raises(ld.ParameterError, match="another attribute than by names: 'job', 'income'"):
+        ld.association(sets, by="disease", sensitive="disease")
+
+
+def test_without_weights_no_sentence_speaks_of_them(sets: ld.Release) -> None:
+    strata = ld.estimate(sets, sensitive="disease", strata="sex")
+    weights = ld.estimate(sets, sensitive="disease", weights="age")
+
+    assert "each of which stands for equally many people" in strata.caveats[0]
+    assert "weights" not in strata.caveats[0]
+    assert "that the weights stand for" in weights.caveats[0]

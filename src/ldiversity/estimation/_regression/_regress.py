@@ -263,9 +263,10 @@ def _logit(question: _Question) -> Regression:
 
     found = fit(question.asked)
     if found.lost.any() or not found.reached:
-        lost = [outcomes.labels[code] for code in outcomes.compared[found.lost]]
+        # Where all are lost, it is the outcome that they are compared with.
+        lost = [] if _is_reference_lost(found) else [outcomes.labels[code] for code in outcomes.compared[found.lost]]
         fewer = question.asked.fewer(shares, lost, lambda choice: _is_whole(fit(choice)))
-        raise _no_estimate(found, fewer)
+        raise _no_estimate(found, fewer, named=question.asked.reference is not None)
     return question.answer(
         model="logit",
         outcomes=tuple(outcomes.labels[code] for code in outcomes.compared),
@@ -281,24 +282,34 @@ def _is_whole(found: LogitFit) -> bool:
     return found.reached and not found.lost.any()
 
 
-def _no_estimate(found: LogitFit, fewer: int | None) -> ParameterError:
-    """The error of outcomes that do not occur; `fewer` of the most frequent values can be told apart."""
+def _is_reference_lost(found: LogitFit) -> bool:
+    return len(found.lost) > 1 and bool(found.lost.all())
+
+
+def _no_estimate(found: LogitFit, fewer: int | None, *, named: bool) -> ParameterError:
+    """The error of outcomes that do not occur; `fewer` of the most frequent values can be told apart.
+
+    `named` says whether the user chose the value that others are compared with.
+    """
     n_lost, n_outcomes = max(int(np.count_nonzero(found.lost)), 1), len(found.lost)
-    told = (
-        "the outcome occurs"
-        if n_outcomes == 1
-        else f"{n_lost} of {n_outcomes + 1} outcomes {'occurs' if n_lost == 1 else 'occur'}"
-    )
+    if _is_reference_lost(found):
+        told = "the outcome that all others are compared with occurs"
+    elif n_outcomes == 1:
+        told = "the outcome occurs"
+    else:
+        told = f"{n_lost} of {n_outcomes + 1} outcomes {'occurs' if n_lost == 1 else 'occur'}"
+    if _is_reference_lost(found) and named:
+        hint = say("Name another value in {}, or use more records.", Parameter("reference"))
+    elif fewer is None:
+        hint = say("Leave terms out, or use more records.")
+    else:
+        hint = say("Tell fewer values apart, all others together: {}; or leave terms out.", Setting("values", fewer))
     return ParameterError(
         "regress",
         "formula",
         f"must have coefficients that the records determine, but {told} never or always, as far as the sets tell, so "
         "that no finite estimate exists",
-    ).with_hint(
-        "Leave terms out, or use more records."
-        if fewer is None
-        else say("Tell fewer values apart, all others together: {}; or leave terms out.", Setting("values", fewer))
-    )
+    ).with_hint(hint)
 
 
 def _linear(question: _Question) -> Regression:

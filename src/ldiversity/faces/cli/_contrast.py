@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ldiversity.base.checks import name_some
 from ldiversity.base.numbers import level, number
 from ldiversity.errors import ParameterError
 from ldiversity.faces.cli._command import Command
@@ -88,6 +89,11 @@ def _group(side: str, labels: Sequence[str], by: Sequence[str]) -> object:
     named = [(column, label) for column, equals, label in (text.partition("=") for text in labels) if equals]
     columns = [column for column, _ in named if column in by]
     if not columns:
+        if len(labels) != len(by):
+            every = " ".join(f"--{side} LABEL" for _ in by)
+            raise ParameterError(
+                "contrast", side, f"must give a label for each of {name_some(by)}", got=len(labels)
+            ).with_hint(f"Write {every}, in this order; or --{side} {by[0]}=LABEL for all cells with a label.")
         return labels[0] if len(labels) == 1 else tuple(labels)
     if len(columns) < len(labels):
         raise ParameterError("contrast", side, f"must name columns of the cells as COLUMN=LABEL: {', '.join(by)}")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from ldiversity.estimation import Estimate, EstimatedCell
 
 __all__ = ["command"]
+
+_OF_RECORDS: Final = (
+    "Counts are numbers of records; standard errors and intervals describe the noise that hides the true values."
+)
 
 
 @click.command(
@@ -113,10 +118,11 @@ def command(
         estimate.plot(plot)
     if csv_file is not None:
         write_csv(estimate.to_arrow(), csv_file)
-    show(estimate, _render, as_json=as_json)
+    sampled = given["weights"] is not None or given["strata"] is not None
+    show(estimate, partial(_render, sampled=sampled), as_json=as_json)
 
 
-def _render(estimate: Estimate, page: Page) -> None:
+def _render(estimate: Estimate, page: Page, *, sampled: bool) -> None:
     chosen = f" where {' and '.join(estimate.where)}" if estimate.where else ""
     page.title(f"{', '.join(estimate.sensitive)}: {counted(estimate.n_records, 'record')}{chosen}")
     low = f"low ({level(estimate.confidence)})"
@@ -125,9 +131,8 @@ def _render(estimate: Estimate, page: Page) -> None:
         [row for cell in estimate.cells for row in _rows(cell)],
         right={len(estimate.by), *range(len(estimate.by) + 2, len(estimate.by) + 7)},
     )
-    page.text(
-        "Counts are numbers of records; standard errors and intervals describe the noise that hides the true values."
-    )
+    if not sampled:  # else the caveats say what counts and errors are about
+        page.text(_OF_RECORDS)
     page.bullets(estimate.caveats)
 
 

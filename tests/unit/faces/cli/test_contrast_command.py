@@ -56,3 +56,15 @@ def test_what_cannot_be_told_is_one_sentence(run: Run, release: Path, words: lis
 
     assert result.exit_code == 2
     assert said in " ".join(result.stderr.split())
+
+
+def test_a_label_for_each_column_is_given_as_the_hint_says(run: Run, facts: Facts, release: Path) -> None:
+    words = ["contrast", release, "--by", "sex,age:50", *ASTHMA, "--second", "male", "--second", "[0, 50)"]
+
+    refused = run(*words, "--first", "female,[0, 50)")
+
+    assert refused.exit_code == 2
+    assert "Write --first LABEL --first LABEL, in this order; or --first sex=LABEL" in " ".join(refused.stderr.split())
+    assert facts(*words, "--first", "female", "--first", "[0, 50)")["name"].endswith(
+        "female, [0, 50) minus male, [0, 50)"
+    )

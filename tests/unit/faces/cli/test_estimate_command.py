@@ -167,3 +167,11 @@ def test_json_is_all_that_stands_on_stdout(run: Run, release: Path, tmp_path: Pa
     result = run("estimate", release, "--json", "--csv", tmp_path / "e.csv", "--plot", tmp_path / "e.png")
 
     assert json.loads(result.stdout)["n_records"] == 600
+
+
+def test_errors_of_a_sample_are_not_said_to_be_noise_alone(run: Run, release: Path) -> None:
+    plain, weighted = (run("estimate", release, *words).stdout for words in ([], ["--strata", "sex"]))
+
+    assert "describe the noise that hides the true values" in " ".join(plain.split())
+    assert "describe the noise that hides the true values" not in " ".join(weighted.split())
+    assert "hold the error of sampling and the noise of the dummies" in " ".join(weighted.split())
