@@ -72,7 +72,7 @@ def parquet_batches(
                 yield without_columns(n_rows)
                 return
             numbers = range(len(footer.groups)) if groups is None else groups
-            with closing(_groups(file, footer, names, numbers, min(workers, len(numbers)))) as tables:
+            with closing(_groups(file, handle, footer, names, numbers, min(workers, len(numbers)))) as tables:
                 for table in tables:
                     left -= sum(_decoded_bytes(column, few) for column in table.columns)
                     if left < 0:
@@ -93,7 +93,10 @@ def group_rows(file: Path) -> list[int]:
     return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
 
 
-def _groups(file: Path, footer: Footer, names: list[str], groups: range, workers: int) -> Generator[pa.Table]:
+def _groups(
+    file: Path, handle: pa.NativeFile, footer: Footer, names: list[str], groups: range, workers: int
+) -> Generator[pa.Table]:
+    """Each group of rows as a table; `handle` reads the file already."""
     # One long text is held only once as a dictionary entry, and entries are faster.
     texts = [leaf.path for leaf in footer.leaves if leaf.type == _TEXT]
     metadata = pq.read_metadata(pa.BufferReader(footer.content))
@@ -110,9 +113,10 @@ def _groups(file: Path, footer: Footer, names: list[str], groups: range, workers
         return table
 
     with ExitStack() as opened:
-        for _ in range(max(workers, 1)):  # none may be used by two threads
-            handle = opened.enter_context(pa.OSFile(str(file)))
-            parquet = pq.ParquetFile(handle, metadata=metadata, read_dictionary=texts)
+        # None may be used by two threads.
+        others = [opened.enter_context(pa.OSFile(str(file))) for _ in range(1, workers)]
+        for each in (handle, *others):
+            parquet = pq.ParquetFile(each, metadata=metadata, read_dictionary=texts)
             readers.put(opened.enter_context(parquet))
         yield from map(read, groups) if workers <= 1 else made_ahead(read, groups, workers)
 
