@@ -62,6 +62,41 @@ def test_a_worker_that_does_not_see_the_folder_says_so_and_makes_none(tmp_path: 
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("fault", [pa.ArrowInvalid("no"), OSError(5, "no"), pa.ArrowNotImplementedError("no")])
+def test_rows_that_cannot_be_read_are_no_fault_of_the_folder(tmp_path: Path, fault: Exception) -> None:
+    (inbox := tmp_path / "private" / "inbox").mkdir(parents=True)
+
+    def pieces() -> Iterator[Piece]:
+        yield Piece(pa.record_batch({"age": [30, 40]}))
+        raise fault
+
+    with pytest.raises(type(fault)) as caught:
+        list(StageRows(inbox, Envelope.of(Secrets()))(pieces(), "job"))
+    assert caught.value is fault
+
+
+@pytest.mark.parametrize("of", ["spark", "this machine"])
+def test_a_folder_that_is_gone_is_named(spark: Any, table: pa.Table, tmp_path: Path, of: str) -> None:
+    engine = SparkEngine(spark, scratch=tmp_path)
+    private = engine.scratch_folder()
+    private.rmdir()
+
+    with pytest.raises(ld.StorageError, match="cannot be written") as caught:
+        engine.count(engine.open(spark.range(3).withColumnRenamed("id", "sex") if of == "spark" else table), ["sex"])
+
+    assert repr(str(private)) in str(caught.value)
+
+
+def test_a_connection_that_is_gone_is_one_sentence(engine: SparkEngine) -> None:
+    class Gone:
+        def where(self, _: str) -> None:
+            raise ConnectionRefusedError(111, "gateway")
+
+    with pytest.raises(ld.LDiversityError) as caught:
+        engine.notes_in(Gone())
+    assert "gateway" not in str(caught.value)
+
+
 @pytest.mark.parametrize("n_tasks", [1, 3])
 def test_a_frame_without_rows_is_staged(spark: Any, tmp_path: Path, n_tasks: int) -> None:
     engine = SparkEngine(spark, scratch=tmp_path)

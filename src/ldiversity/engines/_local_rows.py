@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
+from ldiversity.base.ahead import made_ahead
 from ldiversity.base.held import LARGE_PIECE, give_back
 from ldiversity.base.spill import Spill
 from ldiversity.engines._rows import BatchFunction, Factory, NumberedBatch, Part, PartFactory, Rows
@@ -47,18 +47,8 @@ class MappedRows(Rows):
             function: BatchFunction = own.function
             return function(batch)
 
-        with ThreadPoolExecutor(self._workers) as pool:
-            waiting: deque[Future[pa.RecordBatch]] = deque()
-            try:
-                for batch in batches:
-                    waiting.append(pool.submit(run, batch))
-                    if len(waiting) > self._workers:
-                        yield waiting.popleft().result()
-                while waiting:
-                    yield waiting.popleft().result()
-            finally:
-                for future in waiting:
-                    future.cancel()
+        with closing(made_ahead(run, batches, self._workers)) as made:
+            yield from made
 
 
 class PartitionedRows(Rows):

@@ -15,7 +15,7 @@ from ldiversity.base.randomness import Identities, KeyedWords, Secret, Words, ro
 from ldiversity.engines import NumberedBatch, Secrets
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.publish._identities import DIGEST, ORDER, HashedIds, in_first_rows, key_column
-from ldiversity.release import explode_rows, wrap_sets
+from ldiversity.release import explode_rows, verify_inside, wrap_sets
 from ldiversity.schema import Domain
 from ldiversity.tables import Coder
 
@@ -192,7 +192,9 @@ class Randomizer(Secret):
         hashed = None if self._hashed is None else self._hashed.identities(with_whole_ids(batch, self._ids))
         others = pa.table({name: _as_type(batch.column(name), kind) for name, kind in self._choices.published.items()})
         for attribute, codes, words in zip(hidden, coded, self._words, strict=True):
-            others = self._append(others, attribute.name, _draw(attribute.mechanism, codes, words, places, hashed))
+            sets = _draw(attribute.mechanism, codes, words, places, hashed)
+            verify_inside(attribute.name, sets, attribute.mechanism.n_values)  # before anything relies on it
+            others = self._append(others, attribute.name, sets)
         if self._choices.stable_order or self._choices.random_order:
             by_record = self._choices.stable_order and self._choices.person is None
             alone = hashed if by_record and hashed is not None else places

@@ -4,7 +4,7 @@ from ldiversity.release._base import Release, check_release, check_values
 from ldiversity.release._batches import CodedBatch, RowBatch
 from ldiversity.release._cells import Cells, column_of, join_cells, node_labels, numbers_in, numbers_out
 from ldiversity.release._check_classes import verify_classes
-from ldiversity.release._check_sets import verify_exploded, verify_sets
+from ldiversity.release._check_sets import verify_exploded, verify_inside, verify_sets
 from ldiversity.release._claims import (
     PEOPLE,
     RECORDS,
@@ -134,6 +134,7 @@ __all__ = [
     "verify_class_rows",
     "verify_classes",
     "verify_exploded",
+    "verify_inside",
     "verify_sets",
     "what_changes_tell",
     "wrap_sets",

@@ -16,7 +16,7 @@ from ldiversity.base.numbers import counted_of
 from ldiversity.errors import ClaimError
 from ldiversity.release._claims import Claim
 
-__all__ = ["REPORT_IT", "verify_exploded", "verify_sets"]
+__all__ = ["REPORT_IT", "verify_exploded", "verify_inside", "verify_sets"]
 
 REPORT_IT: Final = "Nothing was published. Please report this with the command that was run, without the data."
 
@@ -39,8 +39,7 @@ def verify_sets(claim: Claim, sets: SetArray, n_values: int, distances: FloatArr
     n = len(sets)
     if sets.ndim != 2 or sets.shape[1] != claim.l:  # noqa: PLR2004 - a matrix
         raise ClaimError(f"published sets must have {claim.l} members each", column=claim.attribute, hint=REPORT_IT)
-    if n and (sets.min() < 0 or sets.max() >= n_values):
-        raise ClaimError("published sets must stay inside the domain", column=claim.attribute, hint=REPORT_IT)
+    verify_inside(claim.attribute, sets, n_values)
     if claim.d is None and all_ascend(sets):
         return  # ascending and distinct, which is nearly always so
     repeated = np.zeros(n, dtype=bool)
@@ -58,6 +57,18 @@ def verify_sets(claim: Claim, sets: SetArray, n_values: int, distances: FloatArr
                 "a claim with a least distance needs the distances", column=claim.attribute, hint=REPORT_IT
             )
         _refuse(claim, too_close, f"members are at least {claim.d:g} apart")
+
+
+def verify_inside(attribute: str, sets: SetArray, n_values: int) -> None:
+    """Raise `ClaimError` unless all members of sets are codes of the domain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> verify_inside("disease", np.array([[0, 3]]), 4)
+    """
+    if sets.size and (sets.min() < 0 or sets.max() >= n_values):
+        raise ClaimError("published sets must stay inside the domain", column=attribute, hint=REPORT_IT)
 
 
 def verify_exploded(

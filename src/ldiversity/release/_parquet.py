@@ -37,7 +37,7 @@ _WIDTHS: Final = {0: 1, 1: 4, 2: 8, 4: 4, 5: 8, _TEXT: 4}
 """Bytes in memory of a value of each physical type of a release; of a text, those of its dictionary entry."""
 
 _GUESSED: Final = 20
-"""Of what a file may unfold to, this part may be taken up by guesses that are too high."""
+"""Guesses that are too high may take up one part in so many of what a file may unfold to."""
 
 _LEVELS: Final = 4
 """Bytes in memory that say where the lists and the missing values are."""

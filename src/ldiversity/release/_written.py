@@ -8,7 +8,6 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -137,9 +136,10 @@ class PartWriter(ABC):
             return Written(name, 0, 0, "0" * 64)
         written = Written(name, rows, file.stat().st_size, "0" * 64, noted.columns, noted.seen())
         with stage("checking what was written"), ThreadPoolExecutor(2) as beside:
-            beside.submit(_begin_storing, file)
+            stored = beside.submit(_store, file)
             digest = beside.submit(sha256_of, file)
             checked = self._checked(folder, written, content, reader)
+            stored.result()  # a disk that could not take a part says so once only
             return replace(checked, sha256=digest.result())
 
     @abstractmethod
@@ -155,9 +155,9 @@ class PartWriter(ABC):
         """Read the file back and check it, while its checksum is taken; gives what else is known about it."""
 
 
-def _begin_storing(file: Path) -> None:
-    """Let the disk take the file while it is checked. Whether it did is seen when the folder gets its name."""
-    with suppress(OSError), file.open("rb") as stream:
+def _store(file: Path) -> None:
+    """Let the disk take the file, while it is checked."""
+    with file.open("rb") as stream:
         os.fsync(stream.fileno())
 
 

@@ -207,7 +207,7 @@ def test_codes_are_as_short_as_they_can_be_and_stay_the_same(n_values: int, kind
     codes = pa.array([0, n_values - 1, 1, n_values - 2], pa.int32())
     batch = pa.record_batch({"sets": pa.FixedSizeListArray.from_arrays(codes, 2), "members": codes.slice(1, 2)})
     numbers = NumberedTexts([], {"sets": n_values, "members": n_values})
-    (moved,) = numbers.numbered([batch.slice(0, 1), batch.slice(1)][1:])
+    (moved,) = numbers.numbered([batch.slice(1)])
     assert moved.schema.types == [pa.list_(kind, 2), kind]
     assert moved.to_pylist() == batch.slice(1).to_pylist()
     assert next(numbers.named([moved])).to_pylist() == batch.slice(1).to_pylist()

@@ -68,6 +68,64 @@ def test_a_full_disk_leaves_no_release(people: pa.Table, tmp_path: Path, monkeyp
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("data_format", ["parquet", "csv"])
+@pytest.mark.parametrize("kind", ["sets", "classes"])
+def test_a_disk_that_says_once_that_it_lost_a_part_is_heard(
+    people: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, data_format: str
+) -> None:
+    """Linux tells of a lost part to the first one who asks, and to nobody who opens the file afterwards."""
+    told: set[int] = set()
+
+    def fsync(descriptor: int) -> None:
+        number = os.fstat(descriptor).st_ino
+        if number not in told and number in {file.stat().st_ino for file in tmp_path.rglob("data.*")}:
+            told.add(number)
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    method = {"sets": "randomized-addition:l=3", "classes": "anatomy:l=3"}[kind]
+
+    with pytest.raises(ld.StorageError, match="Input/output error") as caught:
+        ld.anonymize(
+            people,
+            quasi="age",
+            sensitive="disease",
+            method=method,
+            output=tmp_path / "release",
+            data_format=data_format,
+        )
+
+    assert caught.value.exit_code == 2
+    assert told
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("code", [-1, 7, 300])
+@pytest.mark.parametrize("output", ["release", None])
+def test_members_that_no_domain_has_are_never_published(
+    people: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, output: str | None
+) -> None:
+    honest = UniformSelection.sample
+
+    def faulty(self: UniformSelection, codes: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        sets, short = honest(self, codes, words)
+        sets[0, -1] = code
+        return sets, short
+
+    monkeypatch.setattr(UniformSelection, "sample", faulty)
+
+    with pytest.raises(ld.ClaimError, match="disease: published sets must stay inside the domain"):
+        ld.anonymize(
+            people,
+            quasi="age",
+            sensitive="disease",
+            method=ld.RandomizedAddition(l=3),
+            output=None if output is None else tmp_path / output,
+        )
+
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_folder_that_cannot_be_made_is_named(people: pa.Table, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,9 +17,9 @@ from ldiversity.base.memory import lacks_memory
 from ldiversity.base.randomness import row_identities
 from ldiversity.engines.spark._envelope import Envelope, Seal
 from ldiversity.engines.spark._wire import WIRE, Note, Piece, Traveled, wired, with_places
-from ldiversity.errors import LDiversityError, StorageError
+from ldiversity.errors import StorageError
 
-__all__ = ["StageRows", "StagedFile", "not_shared"]
+__all__ = ["NumberedRows", "StageRows", "StagedFile", "not_shared"]
 
 
 @dataclass(frozen=True)
@@ -60,33 +61,43 @@ class StageRows:
     def __call__(self, pieces: Iterator[Traveled], _: str, /) -> Iterator[Traveled]:
         """One note: the file, and how many rows it has."""
         seal, name = Seal(self.envelope.open().job), f"part-{secrets.token_hex(16)}.parquet"
-        numbered = _Numbered(pieces)
-        try:
-            descriptor = os.open(self.folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "wb") as file, pq.ParquetWriter(file, WIRE, compression="none") as sink:
-                for batch in wired(seal, numbered):
+        batches = (piece.cells for piece in pieces if isinstance(piece, Piece))
+        numbered = NumberedRows(batches, file=secrets.randbits(32), above=secrets.randbits(24) << 40)
+        with ExitStack() as opened:
+            with self._writing():
+                descriptor = os.open(self.folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+                file = opened.enter_context(os.fdopen(descriptor, "wb"))
+                sink = opened.enter_context(pq.ParquetWriter(file, WIRE, compression="none"))
+            for batch in wired(seal, numbered):  # where reading fails, the folder is not to blame
+                with self._writing():
                     sink.write_batch(batch)
-        except (OSError, pa.ArrowException) as error:
-            if isinstance(error, LDiversityError) or lacks_memory(error):
-                raise
-            raise not_shared(self.folder.parent.parent) from None
+            with self._writing():
+                opened.close()
         yield Note(0, StagedFile(name, numbered.n_rows).to_bytes())
 
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, pa.ArrowException) as error:
+            if lacks_memory(error):
+                raise
+            raise not_shared(self.folder.parent.parent) from None
 
-class _Numbered:
-    """Rows with their identities, and a note of their number at the end."""
 
-    def __init__(self, pieces: Iterator[Traveled]) -> None:
-        self._pieces, self.n_rows = pieces, 0
+class NumberedRows:
+    """Rows with identities, of a file of this number and with these bits above it; a note of how many come last."""
+
+    def __init__(self, batches: Iterable[pa.RecordBatch], *, file: int, above: int = 0) -> None:
+        self._batches, self._file, self._above, self.n_rows = batches, file, np.uint64(above), 0
 
     def __iter__(self) -> Iterator[Traveled]:
-        file, above = secrets.randbits(32), np.uint64(secrets.randbits(24) << 40)
-        for piece in self._pieces:
-            if isinstance(piece, Piece) and piece.cells.num_rows:
-                places = row_identities(file, self.n_rows, piece.cells.num_rows)
-                places[:, 0] |= above
-                self.n_rows += piece.cells.num_rows
-                yield Piece(with_places(Piece(piece.cells, places)))
+        for batch in self._batches:
+            if batch.num_rows:
+                places = row_identities(self._file, self.n_rows, batch.num_rows)
+                places[:, 0] |= self._above
+                self.n_rows += batch.num_rows
+                yield Piece(with_places(Piece(batch, places)))
         yield Note(0, str(self.n_rows).encode())
 
 

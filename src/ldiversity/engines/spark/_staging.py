@@ -7,6 +7,7 @@ import secrets
 import tempfile
 import weakref
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -15,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ldiversity.base.ending import remove_folder
-from ldiversity.base.randomness import row_identities
+from ldiversity.base.memory import lacks_memory
 from ldiversity.engines.spark._files import (
     InputFiles,
     count_rows,
@@ -30,8 +31,8 @@ from ldiversity.engines.spark._program import FromColumns
 from ldiversity.engines.spark._run import without_traceback
 from ldiversity.engines.spark._session import Frame, Session
 from ldiversity.engines.spark._source import SparkSource, arrow_columns, quoted
-from ldiversity.engines.spark._stage_rows import StagedFile, StageRows, not_shared
-from ldiversity.engines.spark._wire import WIRE, WIRE_DDL, Note, Piece, Traveled, wired, with_places
+from ldiversity.engines.spark._stage_rows import NumberedRows, StagedFile, StageRows, not_shared
+from ldiversity.engines.spark._wire import WIRE, WIRE_DDL, Note, Traveled, wired
 from ldiversity.engines.spark._write import gather_files
 from ldiversity.errors import LDiversityError, ParameterError, SchemaError, StorageError, UnsupportedError
 from ldiversity.tables import Source, check_names, is_spark_frame
@@ -62,12 +63,8 @@ class Scratch:
                 "SparkEngine(session, scratch='/shared/tmp')."
             )
         if self._folder is None:
-            try:
+            with _writable(self._parent):
                 self._folder = Path(tempfile.mkdtemp(prefix="ldiversity-", dir=self._parent))
-            except OSError as error:
-                raise StorageError(
-                    "SparkEngine", f"folder {str(self._parent)!r} cannot be written: {error.strerror}"
-                ) from None
             self._finalizer = weakref.finalize(self, remove_folder, self._folder)
         return self._folder
 
@@ -107,13 +104,13 @@ def open_input(engine: SparkEngine, data: Any, *, types: Mapping[str, str] | Non
     with without_traceback(engine.seal):
         chosen = frame.select(*(quoted(one).alias(f"c{place}") for place, one in enumerate(names)))
     folder = _new_folder(engine)
-    with gather_files(folder, within=engine.scratch_folder(), called="scratch") as inbox:
+    with _writable(folder.parent), gather_files(folder, within=folder.parent, called="scratch") as inbox:
         stage = StageRows(inbox.folder, engine.envelope)
         made = engine.program(chosen, FromColumns(None, names, names), stage)
         staged = [StagedFile.from_bytes(text) for text in engine.notes_in(made, foreign=True)]
         inbox.take([one.name for one in staged])
-    if not staged:  # Spark has no task for a table without rows
-        pq.write_table(WIRE.empty_table(), folder / "table.parquet")
+        if not staged:  # Spark has no task for a table without rows
+            pq.write_table(WIRE.empty_table(), folder / "table.parquet")
     return _staged(engine, folder, schema, called, types, n_rows=sum(one.rows for one in staged))
 
 
@@ -152,25 +149,30 @@ def stage_source(engine: SparkEngine, source: Source) -> SparkSource:
     """Put a table of this machine where workers see it; rows have the identities that they have here."""
     folder = _new_folder(engine)
     schema = pa.schema(list(source.columns.items()))
-    written: list[int] = []
-    with pq.ParquetWriter(folder / "table.parquet", WIRE, compression="none") as sink:
-        for batch in wired(engine.seal, _numbered(source, written)):
+    rows = NumberedRows(source.batches(), file=0)
+    with _writable(folder), pq.ParquetWriter(folder / "table.parquet", WIRE, compression="none") as sink:
+        for batch in wired(engine.seal, rows):
             sink.write_batch(batch)
-    return _staged(engine, folder, schema, source.name, None, n_rows=sum(written))
+    return _staged(engine, folder, schema, source.name, None, n_rows=rows.n_rows)
 
 
 def _new_folder(engine: SparkEngine) -> Path:
     folder = engine.scratch_folder() / secrets.token_hex(8)
-    folder.mkdir(mode=0o700)
+    with _writable(folder.parent):
+        folder.mkdir(mode=0o700)
     return folder
 
 
-def _numbered(source: Source, written: list[int]) -> Iterator[Traveled]:
-    for batch in source.batches():
-        first = sum(written)
-        yield Piece(with_places(Piece(batch, row_identities(0, first, batch.num_rows))))
-        written.append(batch.num_rows)
-    yield Note(0, str(sum(written)).encode())
+@contextmanager
+def _writable(folder: Path) -> Iterator[None]:
+    """Say which folder it is, where this machine cannot write into it."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, LDiversityError) or lacks_memory(error):
+            raise
+        said = f"folder {str(folder)!r} cannot be written: {error.strerror}"
+        raise StorageError("SparkEngine", said) from None
 
 
 def _staged(
