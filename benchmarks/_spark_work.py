@@ -77,11 +77,12 @@ def _work(what: str, table: Path, folder: Path, engine: Any) -> None:
 
 
 def _make_release(table: Path, folder: Path) -> None:
-    """A release of the table, made by another process so that this one has done nothing yet."""
+    """A release of the table, made and read by another process: this one has done nothing yet, and compiles nothing."""
     columns = {"quasi": _QUASI, "sensitive": _SENSITIVE, "method": _METHODS["sets"]}
     said = {**columns, "output": str(folder / "release"), "memory": "500MB", "overwrite": True}
     code = (
-        f"import warnings, ldiversity as ld; warnings.simplefilter('ignore'); ld.anonymize({str(table)!r}, **{said!r})"
+        f"import warnings, ldiversity as ld; warnings.simplefilter('ignore'); ld.anonymize({str(table)!r}, **{said!r}); "
+        f"ld.estimate({said['output']!r}, by=['sex', 'age'], memory='500MB')"
     )
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
 
