@@ -2,6 +2,7 @@
 #   make demo          set up, publish a built-in table, estimate from the release, show it
 #   make test          set up, then lint, types, layers and all tests, with the newest versions of all dependencies
 #   make test-oldest   the tests where versions matter, in an environment of its own with the oldest versions
+#                      (test-oldest-spark: those of Spark)
 # And where several versions of Python are installed:
 #   make test-python PYTHON=python3.13   the tests that another Python could break, in an environment of its own
 PYTHON ?= python3
@@ -11,7 +12,10 @@ DATA ?= $(LDIVERSITY_DATA)
 CHECK_VERSION := -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11")'
 
 # The oldest versions are those that pyproject.toml names, on the oldest Python; PYTHON=... chooses another Python.
+COMMA := ,
+SPACE := $(subst ,, )
 OLDEST := .venv-oldest
+OLDEST_EXTRAS := test
 IN_OLDEST = NUMBA_CACHE_DIR=$(CURDIR)/$(OLDEST)/numba $(OLDEST)/bin
 OLDEST_PYTHON = $(if $(filter python3,$(PYTHON)),$(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3),$(PYTHON))
 # What is run there reads, writes and computes with each version: every kind of table and file, every command and answer,
@@ -39,7 +43,7 @@ INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 # Where compiled modules may not be kept, each of the many processes of the tests would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-oldest test-python lint types layers unit setup setup-oldest compiled compiled-oldest bench docs man sbom picture gallery clean
+.PHONY: demo test test-oldest test-oldest-spark test-python lint types layers unit setup setup-oldest compiled compiled-oldest bench docs man sbom picture gallery clean
 
 demo: setup
 	$(BIN)/ldiversity demo --folder demo-output
@@ -77,6 +81,10 @@ unit: setup .kernels.json
 test-oldest: setup-oldest
 	$(IN_OLDEST)/pytest -n $(WORKERS) $(OLDEST_TESTS)
 
+# The tests of Spark with the oldest pyspark, in an environment of their own; they need Java.
+test-oldest-spark:
+	$(MAKE) test-oldest OLDEST=.venv-oldest-spark OLDEST_EXTRAS='test spark' OLDEST_TESTS=tests/spark
+
 # Before many processes begin: one that compiles all test modules, and the loops for the oldest versions.
 compiled: setup
 	$(BIN)/pytest --collect-only -qq > $(VENV)/collected.txt
@@ -90,8 +98,8 @@ setup-oldest: $(OLDEST)/.ready
 $(OLDEST)/.ready: pyproject.toml tools/oldest_versions.py
 	$(OLDEST_PYTHON) $(CHECK_VERSION)
 	$(OLDEST_PYTHON) -m venv --clear $(OLDEST)
-	$(OLDEST)/bin/python tools/oldest_versions.py test > $(OLDEST)/versions.txt
-	$(OLDEST)/bin/python $(INSTALL) --constraint $(OLDEST)/versions.txt --editable '.[test]'
+	$(OLDEST)/bin/python tools/oldest_versions.py $(OLDEST_EXTRAS) > $(OLDEST)/versions.txt
+	$(OLDEST)/bin/python $(INSTALL) --constraint $(OLDEST)/versions.txt --editable '.[$(subst $(SPACE),$(COMMA),$(OLDEST_EXTRAS))]'
 	touch $@
 
 test-python: $(OTHER)/.ready

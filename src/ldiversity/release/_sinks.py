@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
+from inspect import signature
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -32,6 +33,10 @@ _FIRST_ROWS: Final = 1 << 16
 _LEAST_LINES: Final = 1 << 10
 _MOST_LINES: Final = 1 << 14
 _LINES_BYTES: Final = 1 << 20
+_PAGES: Final[Mapping[str, int]] = (
+    {"max_rows_per_page": 1 << 20} if "max_rows_per_page" in signature(pq.ParquetWriter).parameters else {}
+)
+"""Newer versions of pyarrow end a page after 20,000 rows, and each one is looked at when a file is read."""
 
 _NAMES: Final[Mapping[Format, str]] = {"csv": "CSV", "parquet": "Parquet"}
 
@@ -113,6 +118,7 @@ def _open_sink(file: Path | io.BytesIO, first: pa.Table, data_format: Format) ->
             use_dictionary=[leaf.path for leaf in leaves if leaf.repeats],
             # In a random order, no group of rows could be passed over by the first and last of its texts.
             write_statistics=[leaf.path for leaf in leaves if not leaf.texts],
+            **_PAGES,
         )
     # Texts are always quoted, so that an empty text differs from a missing one.
     options = pa_csv.WriteOptions(quoting_style="needed", batch_size=_lines_at_once(first))
