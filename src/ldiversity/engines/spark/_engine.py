@@ -293,11 +293,8 @@ class SparkEngine(Engine):
 
     def notes_in(self, frame: Frame, *, foreign: bool = False) -> tuple[bytes, ...]:
         """The notes in a frame of pieces, in the order of their parts; a `foreign` one is made of a user's frame."""
-
-        def noted() -> Any:  # noqa: ANN401 - an Arrow table
-            return frame.where("note is not null or fault is not null").toArrow()
-
-        return self._notes(self.run(noted, foreign=foreign, pieces=not foreign))
+        noted = "note is not null or fault is not null"
+        return self._notes(self.run(lambda: frame.where(noted).toArrow(), foreign=foreign, pieces=not foreign))
 
     def scratch_folder(self) -> Path:
         """A private folder that workers see."""
