@@ -81,8 +81,8 @@ def _make_release(table: Path, folder: Path) -> None:
     columns = {"quasi": _QUASI, "sensitive": _SENSITIVE, "method": _METHODS["sets"]}
     said = {**columns, "output": str(folder / "release"), "memory": "500MB", "overwrite": True}
     code = (
-        f"import warnings, ldiversity as ld; warnings.simplefilter('ignore'); ld.anonymize({str(table)!r}, **{said!r}); "
-        f"ld.estimate({said['output']!r}, by=['sex', 'age'], memory='500MB')"
+        "import warnings, ldiversity as ld; warnings.simplefilter('ignore'); "
+        f"ld.anonymize({str(table)!r}, **{said!r}); ld.estimate({said['output']!r}, by=['sex', 'age'], memory='500MB')"
     )
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
 
