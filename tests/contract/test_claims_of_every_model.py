@@ -79,6 +79,18 @@ def test_what_holds_is_neither_beyond_the_posterior_nor_beyond_what_is_required(
     assert not (holds & contradicted(rule, counts, reached)).any()
 
 
+@pytest.mark.parametrize("name", [name for name, rule in RULES.items() if rule.monotone])
+def test_classes_that_satisfy_a_monotone_rule_satisfy_it_together(name: str) -> None:
+    rule, draw = RULES[name], np.random.default_rng(9)
+    counts = draw.integers(0, draw.integers(1, 9, 4000)[:, None], (4000, 4))
+    counts = counts[counts.any(axis=1)]
+    everyone = Population(DOMAIN, np.array([9, 9, 8, 8]))
+    kept = counts[rule.holds(counts, everyone)]
+
+    assert len(kept) > 20
+    assert rule.holds(kept + draw.permutation(kept), everyone).all()
+
+
 @pytest.mark.parametrize("name", RULES)
 @pytest.mark.usefixtures("undrawn")
 def test_a_claim_is_audited_and_reported(name: str, tmp_path: Path) -> None:

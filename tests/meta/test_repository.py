@@ -8,9 +8,13 @@ from pathlib import Path
 import pytest
 
 from ldiversity.catalog import CATALOG, OPTIONS
+from ldiversity.entries import ENTRIES
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("claim", "threat", "what is not protected", "cost", "when to choose it")
+UNSAID = {"level-unique"}
+"""Nobody asks for it: the claim of a method that merges values into levels."""
+
 TEXTS = [
     path
     for folder in ("src", "papers", "tests", "docs", "examples", "benchmarks", "tools")
@@ -36,6 +40,23 @@ def test_the_guide_to_the_command_line_names_every_option(option: str) -> None:
     guide = (ROOT / "docs" / "guides" / "command-line.md").read_text(encoding="utf-8")
 
     assert any(f"`{flag}" in guide for flag in option.split("/"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "guide"),
+    [
+        ("models", "privacy-models"),
+        ("estimators", "estimating"),
+        ("class_estimators", "estimating"),
+        ("attacks", "attacks"),
+        ("distances", "distances"),
+        ("hierarchies", "hierarchies"),
+    ],
+)
+def test_a_guide_names_every_entry(kind: str, guide: str) -> None:
+    text = (ROOT / "docs" / "guides" / f"{guide}.md").read_text(encoding="utf-8")
+
+    assert [name for name in ENTRIES[kind] if f"`{name}" not in text and name not in UNSAID] == []
 
 
 def test_no_doctest_is_skipped() -> None:

@@ -49,6 +49,7 @@ def test_the_index_shows_a_readme_without_links_into_the_repository(metadata: Me
     assert isinstance(text, str)
     assert "# ldiversity" in text
     assert "make demo" in text
+    assert "`pip install ldiversity` and `ldiversity demo" in text  # a stranger has no Makefile
     assert "![" not in text
     assert not re.findall(r"\]\((?!https?://)", text)
 

@@ -17,6 +17,7 @@ NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 FIRST_RELEASE = next(text for kind, text in BLOCKS if not kind and "ldiversity describe" in text)
 PYTHON = "\n".join(text for kind, text in BLOCKS if kind == "python")
+DEMO = next(iter(re.findall(r"`ldiversity (demo [^`]*)`", README)))
 COLLECT = next(text for kind, text in BLOCKS if not kind and "collect new" in text)
 
 
@@ -33,7 +34,7 @@ def run(python: Path, *words: str, folder: Path, code: int = 0) -> str:
 def demo(stranger: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that the demonstration leaves."""
     folder = tmp_path_factory.mktemp("demo")
-    run(stranger, "-m", "ldiversity", "demo", "--folder", "demo-output", folder=folder)
+    run(stranger, "-m", "ldiversity", *shlex.split(DEMO), folder=folder)
     return folder / "demo-output"
 
 

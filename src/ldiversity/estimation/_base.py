@@ -125,7 +125,8 @@ class MatrixEstimator(Estimator):
         if self._is_exact(cells):
             return Solution(cells.linear, names)
         matrices = [self.matrix(mechanism) for mechanism in cells.mechanisms]
-        return Solution(cells.transform(matrices, cells.counts), names, (self.biased,))
+        why = self.biased or f"The matrix of {self.name} is not the inverse one: its estimates may be biased."
+        return Solution(cells.transform(matrices, cells.counts), names, (why,))
 
     def _is_exact(self, cells: CellData) -> bool:
         return all(np.allclose(self.matrix(one), one.inverse, rtol=0, atol=_SAME) for one in cells.mechanisms)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -198,9 +198,17 @@ def _check_values(source: Source, column: str, hierarchy: Hierarchy) -> None:
 
 def _of_counts(method: GroupingMethod, question: _Question) -> ClassOutlook:
     """All promises must be possible; the first that is not is reported."""
-    outlooks = [_of_promise(method, rule, question) for rule in method.promises_of(question.name, question.domain)]
+    rules = method.promises_of(question.name, question.domain)
+    outlooks = [_of_promise(method, rule, question) for rule in rules]
     refused = [outlook for outlook in outlooks if not outlook.feasible]
-    return refused[0] if refused else max(outlooks, key=lambda outlook: outlook.most_classes is not None)
+    if refused:
+        return refused[0]
+    found = max(outlooks, key=lambda outlook: outlook.most_classes is not None)
+    if found.most_classes is None:
+        return found
+    # Each class has as many records as the promise that asks for most.
+    most = int(question.counts.sum()) // max(rule.least_records for rule in rules)
+    return replace(found, most_classes=min(found.most_classes, most))
 
 
 def _of_promise(method: GroupingMethod, rule: PrivacyModel, question: _Question) -> ClassOutlook:

@@ -16,7 +16,7 @@ from ldiversity.tables._ipc import IpcSource
 from ldiversity.tables._jsonl import JsonLinesSource
 from ldiversity.tables._matching import matcher
 from ldiversity.tables._no_value import NO_VALUE_MARKS, count_marks, empty_marks, say_no_values
-from ldiversity.tables._noticed import Noticed, notice_texts
+from ldiversity.tables._noticed import Noticed, notice_texts, refuses_dates
 from ldiversity.tables._open import is_spark_frame, open_source, options_for
 from ldiversity.tables._parquet import ParquetSource
 from ldiversity.tables._read_options import USUAL_READING, GivenReadOptions, ReadOptions, as_read_options
@@ -112,6 +112,7 @@ __all__ = [
     "read_roles",
     "reading_words",
     "rechunk",
+    "refuses_dates",
     "role_words",
     "rows_per_id",
     "sampling_weights",

@@ -9,9 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ldiversity.base.numbers import number
+from ldiversity.errors import SchemaError
 from ldiversity.sentences import Sentence, Setting, say
+from ldiversity.tables._date_forms import DateForm
+from ldiversity.tables._text_forms import ColumnFit, TextForms
 
-__all__ = ["Noticed", "notice_texts"]
+__all__ = ["Noticed", "notice_texts", "refuses_dates"]
 
 _ENOUGH: Final = 0.9
 _LEAST: Final = 3
@@ -29,7 +32,11 @@ _SURELY_GROUPED: Final = r",[0-9]{3}[,.]"
 _TIME: Final = r"(?:[ T][0-9:]+)?\s*$"
 _DAY: Final = r"^\s*(?P<first>[0-9]{1,2})(?P<mark>[./-])(?P<second>[0-9]{1,2})[./-](?P<year>[0-9]{4}|[0-9]{2})" + _TIME
 _YEAR_FIRST: Final = r"^\s*[0-9]{4}[./][0-9]{1,2}[./][0-9]{1,2}" + _TIME
+_ISO: Final = r"^\s*[0-9]{4}-[0-9]{2}-[0-9]{2}" + _TIME
+"""Dates that are understood with every form, so they tell for and against none."""
+
 _SHORT_YEAR: Final = 2
+_CORRECT: Final = "correct the others in the table, or leave them empty, and it is read"
 
 
 @dataclass(frozen=True)
@@ -67,14 +74,50 @@ def notice_texts(texts: pa.Array) -> Noticed | None:
         return grouped
     if _share(known, _COMMA) == 1 and _share(known, _COMMAS) > 0:
         return Noticed("decimal", ",", say("Its numbers have decimal commas: {} reads them.", _setting("decimal", ",")))
-    if _share(known, _YEAR_FIRST) >= _ENOUGH:
-        return _dates("ymd", "with the year first")
-    if _share(known, _DAY) < _ENOUGH:
-        return _nearly_numbers(known)
-    parts = pc.extract_regex(known, _DAY).drop_null()
+    return _days(known) or _nearly_numbers(known)
+
+
+def _days(texts: pa.Array) -> Noticed | None:
+    """Dates, in the form of ISO or another."""
+    others = texts.filter(pc.invert(pc.match_substring_regex(texts, _ISO)))
+    if len(others) and _share(others, _YEAR_FIRST) >= _ENOUGH:
+        return _dates("ymd", "with the year first", texts)
+    if not len(others) or _share(others, _DAY) < _ENOUGH:
+        return _nearly_iso(len(texts) - len(others), len(texts))
+    parts = pc.extract_regex(others, _DAY).drop_null()
     first, second = (pc.max(pc.cast(pc.struct_field(parts, name), pa.int64())).as_py() for name in ("first", "second"))
     years = set(pc.unique(pc.utf8_length(pc.struct_field(parts, "year"))).to_pylist())
-    return _ordered(first, second, None if years != {_SHORT_YEAR} else pc.struct_field(parts, "mark")[0].as_py())
+    mark = None if years != {_SHORT_YEAR} else pc.struct_field(parts, "mark")[0].as_py()
+    return _ordered(first, second, mark, texts)
+
+
+def _nearly_iso(n_dates: int, n_texts: int) -> Noticed | None:
+    """Dates in the form of ISO with a few words among them."""
+    if not _ENOUGH * n_texts <= n_dates < n_texts:
+        return None
+    found = _of_different(n_dates, n_texts)
+    return Noticed("date_format", None, say(f"Nearly all of its texts are dates, {found}: {_CORRECT} as dates."))
+
+
+def refuses_dates(texts: pa.Array, form: str) -> bool:
+    """Whether a column with these texts, one per row, is refused when dates are read in this form.
+
+    Examples
+    --------
+    >>> refuses_dates(pa.array(["31.12.2020", "1.2.2021", "soon"]), "dmy")
+    True
+    >>> refuses_dates(pa.array(["soon", "later"]), "dmy")
+    False
+    """
+    if not pa.types.is_string(texts.type):
+        return False
+    fit = ColumnFit("", TextForms(None, DateForm(form)))
+    fit.see(texts)
+    try:
+        fit.settle("")
+    except SchemaError:
+        return True
+    return False
 
 
 def _grouped_numbers(texts: pa.Array) -> Noticed | None:
@@ -96,28 +139,36 @@ def _nearly_numbers(texts: pa.Array) -> Noticed | None:
     share = max(_share(texts, _NUMBER), _share(texts, _COMMA))
     if not _ENOUGH <= share < 1 or _share(texts, _KEPT_TEXT) > 0:
         return None
-    found = f"{number(round(share * len(texts)))} of {number(len(texts))} different ones"
-    todo = "correct the others in the table, or leave them empty, and it is read as numbers."
-    return Noticed(None, None, say(f"Nearly all of its texts are numbers, {found}: {todo}"))
+    found = _of_different(round(share * len(texts)), len(texts))
+    return Noticed(None, None, say(f"Nearly all of its texts are numbers, {found}: {_CORRECT} as numbers."))
 
 
-def _ordered(first: int, second: int, mark: str | None) -> Noticed | None:
+def _of_different(some: int, n_texts: int) -> str:
+    return f"{number(some)} of {number(n_texts)} different ones"
+
+
+def _ordered(first: int, second: int, mark: str | None, texts: pa.Array) -> Noticed | None:
     """Dates whose first two numbers go up to these; `mark` stands between them where years have two digits."""
     forms = ("dmy", "mdy") if mark is None else (mark.join(("%d", "%m", "%y")), mark.join(("%m", "%d", "%y")))
     if first > _MONTHS and second > _MONTHS:
         return None
     if first > _MONTHS:
-        return _dates(forms[0], "with the day first")
+        return _dates(forms[0], "with the day first", texts)
     if second > _MONTHS:
-        return _dates(forms[1], "with the month first")
+        return _dates(forms[1], "with the month first", texts)
     why = "Its texts look like dates, but no number is above 12, so nothing tells whether the day or the month is first"
     text = say(f"{why}: {{}} or {{}}.", *(_setting("date_format", form) for form in forms))
     return Noticed("date_format", None, text)
 
 
-def _dates(form: str, how: str) -> Noticed:
-    text = say(f"Its texts look like dates {how}: {{}} reads them.", _setting("date_format", form))
-    return Noticed("date_format", form, text)
+def _dates(form: str, how: str, texts: pa.Array) -> Noticed:
+    """Dates in a form; no command has it as long as a text is none, because it would be refused."""
+    setting, read = _setting("date_format", form), len(texts) - DateForm(form).read_all(texts).null_count
+    if read == len(texts):
+        return Noticed("date_format", form, say(f"Its texts look like dates {how}: {{}} reads them.", setting))
+    found = f"{{}} reads {_of_different(read, len(texts))}"
+    text = say(f"Its texts look like dates {how}, and {found}: correct the others in the table first.", setting)
+    return Noticed("date_format", None, text)
 
 
 def _setting(option: str, value: str) -> Setting:

@@ -72,6 +72,11 @@ def test_suppression_is_counted_beforehand() -> None:
     assert (answer.outlook.most_classes, answer.outlook.least_suppressed) == (2, 1)
 
 
+def test_classes_are_as_few_as_the_promise_that_asks_for_most_records_allows() -> None:
+    assert planned(ld.Mondrian(l=2)).outlook.most_classes == 4
+    assert planned(ld.Mondrian(model=["frequency:2", "k-anonymity:4"], l=2)).outlook.most_classes == 2
+
+
 def test_neighboring_l_are_judged() -> None:
     choices = planned(Anatomy(l=2)).choices
 

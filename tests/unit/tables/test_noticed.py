@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from ldiversity.tables import notice_texts, open_source
+from ldiversity.tables import notice_texts, open_source, refuses_dates
 
 
 @pytest.mark.parametrize("first", ["01067", "+1", "-07"])
@@ -55,3 +55,47 @@ def test_commas_that_cannot_mark_thousands_mark_decimals(texts: list[str]) -> No
 
     assert found is not None
     assert (found.option, found.value) == ("decimal", ",")
+
+
+@pytest.mark.parametrize(
+    ("texts", "form"),
+    [
+        (["31.01.2020", "2020-02-01", "5/6/2021", "2020-03-04 10:00"], "dmy"),
+        (["1/31/2020", "2020-02-01", "2020-02-03", "2020-02-04"], "mdy"),
+        (["2020/01/31", "2020-02-01", "2020.03.04"], "ymd"),
+        (["31.12.20", "2020-02-01", "1.2.21"], "%d.%m.%y"),
+        ([*(f"2020-01-{day:02}" for day in range(1, 29)), "31.01.2020"], "dmy"),
+    ],
+)
+def test_dates_in_several_forms_that_one_option_reads_are_advised(texts: list[str], form: str) -> None:
+    found = notice_texts(pa.array(texts))
+
+    assert found is not None
+    assert (found.option, found.value) == ("date_format", form)
+    table = pa.table({"seen": texts})
+    assert pa.types.is_temporal(open_source(table, read={"date_format": form}).columns["seen"])
+
+
+@pytest.mark.parametrize("wrong", ["unbekannt", "30.02.2020", "2020-02-30"])
+def test_no_form_is_advised_that_would_be_refused(wrong: str) -> None:
+    texts = [*(f"{day:02}.01.2020" for day in range(1, 29)), wrong]
+
+    found = notice_texts(pa.array(texts))
+
+    assert found is not None
+    assert (found.option, found.value) == ("date_format", None)
+    assert "28 of 29 different ones: correct the others" in str(found.text)
+    assert wrong not in str(found.text)
+    assert refuses_dates(pa.array(texts), "dmy")
+    assert not refuses_dates(pa.array(texts[:-1]), "dmy")
+
+
+def test_iso_dates_with_a_few_words_are_to_be_corrected() -> None:
+    texts = [f"2020-01-{day:02}" for day in range(1, 29)]
+
+    found = notice_texts(pa.array([*texts, "unknown"]))
+
+    assert found is not None
+    assert (found.option, found.value) == ("date_format", None)
+    assert "28 of 29 different ones: correct the others" in str(found.text)
+    assert notice_texts(pa.array(texts)) is None

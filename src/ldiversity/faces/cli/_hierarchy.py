@@ -11,6 +11,7 @@ import click
 from ldiversity.base.answers import Answer
 from ldiversity.base.numbers import counted, number
 from ldiversity.base.typed import join_assignment
+from ldiversity.errors import SchemaError
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._holder import reading_options
 from ldiversity.faces.cli._input import opened_table, read_as_option
@@ -109,7 +110,11 @@ def _make(table: Path | None, given: Mapping[str, Any]) -> LookedAt:
         raise click.UsageError(f"only one of --width, --quantiles, --prefix and --date may be given, got {len(kinds)}.")
     with opened_table(table, given["read_as"]) as path:
         values, counts = _read(path, given)
-    tree = _build(values, counts, kinds[0] if kinds else "automatic", given)
+    try:
+        tree = _build(values, counts, kinds[0] if kinds else "automatic", given)
+    except SchemaError as error:
+        error.about(given["column"], f"column {given['column']!r}")
+        raise
     output = given["output"]
     if output is not None:
         tree.save(output, overwrite=given["overwrite"])

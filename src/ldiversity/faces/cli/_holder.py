@@ -154,7 +154,7 @@ def asked_policy(
         if ctx.params["table"] is None:
             raise click.UsageError("TABLE must be given, or --policy.")
         return Policy(typed_publication(cast("TypedPublication", {**given, "options": given_options(given)})))
-    mark_policy(ctx)
+    mark_policy(ctx, {*run_options} - {"key"})  # a policy may name the key
     for parameter in ctx.command.get_params(ctx):
         name = parameter.name or ""
         if name not in run_options and ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:

@@ -14,7 +14,7 @@ from ldiversity.catalog import CATALOG, OPTIONS
 from ldiversity.sentences import Listed, Method, Options, Owner, Parameter, Setting, worded
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from ldiversity.sentences import Mention
 
@@ -24,7 +24,7 @@ _COMMAND: Final = "ldiversity.command"
 """The key under which the contexts of a run keep the command."""
 
 _POLICY: Final = "ldiversity.policy"
-"""The key under which they keep whether a policy file holds the decisions."""
+"""The key under which they keep which options a policy file leaves to the command; None where there is no such file."""
 
 _IN_POLICIES: Final = {"levels": "publish"}
 """Keys of policies that Python calls by another name, because `publish` is a verb there."""
@@ -49,9 +49,12 @@ def asks_for_json() -> bool:
     return ctx is not None and bool(ctx.meta.get(_JSON))
 
 
-def mark_policy(ctx: click.Context) -> None:
-    """Say that the decisions of this command stand in a policy file, so that messages speak of its keys."""
-    ctx.meta[_POLICY] = True
+def mark_policy(ctx: click.Context, options: Iterable[str]) -> None:
+    """Say that a policy file holds the decisions of this command, so that messages speak of its keys.
+
+    `options` are those about one run, which stay options of the command.
+    """
+    ctx.meta[_POLICY] = frozenset(options)
 
 
 def in_words(text: str) -> str:
@@ -69,34 +72,38 @@ def in_words(text: str) -> str:
     """
     ctx = click.get_current_context(silent=True)
     meta = {} if ctx is None else ctx.meta
-    return worded(text, _Words(meta.get(_COMMAND), policy=bool(meta.get(_POLICY))).spell)
+    return worded(text, _Words(meta.get(_COMMAND), meta.get(_POLICY)).spell)
 
 
 class _Words:
     """How one command, or its policy, writes what a sentence mentions."""
 
-    def __init__(self, command: click.Command | None, *, policy: bool) -> None:
+    def __init__(self, command: click.Command | None, beside_policy: frozenset[str] | None) -> None:
         parameters = [] if command is None else command.params
         self._options = {one.name: one for one in parameters if isinstance(one, click.Option)}
         self._owners: Mapping[str, str] = getattr(command, "owners", {})
-        self._policy = policy
+        self._beside_policy = beside_policy
 
     def spell(self, mention: Mention) -> str:
         if isinstance(mention, Owner):
             return self._owner(mention.name)
         if isinstance(mention, Setting):
-            return _in_policy(mention) if self._policy else self._setting(mention)
+            return _in_policy(mention) if self._is_key(mention.name) else self._setting(mention)
         if isinstance(mention, Listed):
-            return _list_in_policy(mention) if self._policy else self._listed(mention)
+            return _list_in_policy(mention) if self._is_key(mention.name) else self._listed(mention)
         if isinstance(mention, Parameter):
             return self._written(mention.name) or mention.name
         if isinstance(mention, Options):
             return ", ".join(written for name in mention.names if (written := self._written(name)))
         return _method_name(mention.class_name) if isinstance(mention, Method) else mention.text
 
+    def _is_key(self, name: str) -> bool:
+        """Whether a policy says this parameter."""
+        return self._beside_policy is not None and name not in self._beside_policy
+
     def _written(self, name: str) -> str | None:
         """A parameter as it is written here; None where there is no such option."""
-        if self._policy:
+        if self._is_key(name):
             return _IN_POLICIES.get(name, name)
         if name in self._options:
             return self._options[name].opts[0]
@@ -105,7 +112,7 @@ class _Words:
 
     def _owner(self, name: str) -> str:
         option = self._options.get(self._owners.get(name, name.lower()))
-        if option is not None and not self._policy:
+        if option is not None and not self._is_key(str(option.name)):
             return f"{option.opts[0]}: "
         return "" if _is_python(name) else f"{name}: "
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from ldiversity.base.answers import HIDDEN, Answer, fact, fit_screen, keyed
-from ldiversity.base.numbers import counted, percent
+from ldiversity.base.numbers import counted, number, percent
 from ldiversity.schema import Role
 from ldiversity.sentences import Sentence
 from ldiversity.tables import (
@@ -20,6 +20,7 @@ from ldiversity.tables import (
     count_marks,
     notice_texts,
     open_source,
+    refuses_dates,
     rows_per_id,
     say_no_values,
     separate,
@@ -253,7 +254,7 @@ def describe(
             *(Sentence(f"{name}: ", one.text) for name, one in noticed.items()),
             *(said for column in described if column.role is Role.SENSITIVE for said in _no_values(column.name, rows)),
         ),
-        advised_reading=_advised(list(noticed.values())),
+        advised_reading=_advised(list(noticed.values()), rows, types or ()),
         several_rows=next(iter(rows_per_id(source)), None),
     )
 
@@ -315,13 +316,18 @@ def _no_values(name: str, rows: SampledRows) -> list[Sentence]:
     return [Sentence(f"{name}: {text} ", remedy)] if n_rows else []
 
 
-def _advised(noticed: Sequence[Noticed]) -> dict[str, str]:
-    """The options that all columns that need them agree on."""
+def _advised(noticed: Sequence[Noticed], rows: SampledRows, declared: Collection[str]) -> dict[str, str]:
+    """The options that all columns that need them agree on, and with which no column of undeclared type is refused."""
     values: dict[str, set[str]] = {}
     for one in noticed:
         if one.option is not None and one.value is not None:
             values.setdefault(one.option, set()).add(one.value)
-    return {option: next(iter(several)) for option, several in values.items() if len(several) == 1}
+    agreed = {option: next(iter(several)) for option, several in values.items() if len(several) == 1}
+    form = agreed.get("date_format")
+    others = [cells for name, cells in rows.cells.items() if name not in declared]
+    if form and any(refuses_dates(cells.take(codes[codes < len(cells)]), form) for cells, codes in others):
+        del agreed["date_format"]
+    return agreed
 
 
 def _guess_sensitive(columns: list[ColumnDescription]) -> list[ColumnDescription]:
@@ -361,7 +367,7 @@ def _with_reach(column: ColumnDescription) -> ColumnDescription:
         reach.append(Reach("randomized-addition", max(n_values - 1, 0), None, rule))
     most = _most_frequent(summary)
     if most:
-        rows = f"{most} of {counted(n_filled, 'row')}"
+        rows = f"{number(most)} of {counted(n_filled, 'row')}"
         rule = f"the most frequent value has {rows}; for grouping methods such as Anatomy and BSGI"
         reach.append(Reach("grouping", n_filled // most, None, rule))
     if not summary.type.startswith(_NUMBERS):

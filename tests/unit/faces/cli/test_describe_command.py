@@ -59,6 +59,22 @@ def test_the_next_command_can_be_run(facts: Facts, patients: Path) -> None:
     assert facts(*words[1:])["feasible"] is True
 
 
+@pytest.mark.parametrize("marks", [("", ""), ("unknown", ""), ("", "unknown")])
+def test_the_next_command_can_be_run_where_something_else_stands_among_dates(
+    facts: Facts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, marks: tuple[str, str]
+) -> None:
+    days = [[f"{1 + n % 28:02}.{1 + n % 12:02}.2020" for n in range(40)] for _ in marks]
+    for column, mark in zip(days, marks, strict=True):
+        column[7], column[8] = mark, "2020-01-31"
+    rows = [f"{born},{seen},{'abcd'[n % 4]}" for n, (born, seen) in enumerate(zip(*days, strict=True))]
+    (tmp_path / "table.csv").write_text("\n".join(["born,seen,illness", *rows]) + "\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    planned = facts(*shlex.split(facts("describe", "table.csv")["next"])[1:])
+
+    assert planned["records"] == 40
+
+
 def test_the_next_command_bins_many_numbers(facts: Facts, tmp_path: Path) -> None:
     table = tmp_path / "pay.csv"
     table.write_text("age,income\n" + "".join(f"{20 + i % 7},{1000.5 + i}\n" for i in range(80)))

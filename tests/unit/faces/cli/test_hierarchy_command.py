@@ -127,3 +127,13 @@ def test_a_range_is_advised_where_it_can_be_declared(
     assert "code book" in caution
     if limits is not None:
         assert facts("hierarchy", people, *words, *limits)["caution"] is None
+
+
+@pytest.mark.parametrize("words", [["--width", "5"], ["--date"]])
+def test_values_of_another_kind_are_refused_by_the_name_of_their_column(
+    run: Run, people: Path, words: list[str]
+) -> None:
+    result = run("hierarchy", people, "--column", "disease", *words)
+
+    assert result.exit_code == 2
+    assert "Error: column 'disease': values must be" in result.stderr

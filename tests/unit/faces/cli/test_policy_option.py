@@ -56,6 +56,19 @@ def test_a_policy_without_a_table_asks_for_one(run: Run, policy: Path, words: li
     assert "policy: a table must be given, because the policy names none." in result.stderr
 
 
+def test_a_folder_that_is_there_is_replaced_by_the_option_that_the_refusal_names(
+    run: Run, patients: Path, policy: Path
+) -> None:
+    words = ["anonymize", patients, "--policy", policy, "-o", policy.parent / "release"]
+    run(*words)
+
+    refused = run(*words)
+
+    assert refused.exit_code == 2
+    assert refused.stderr.endswith("Choose another folder, or use --overwrite.\n")
+    assert run(*words, "--overwrite").exit_code == 0
+
+
 def test_read_as_needs_a_table(run: Run, policy: Path) -> None:
     result = run("plan", "--read-as", "csv", "--policy", policy)
 

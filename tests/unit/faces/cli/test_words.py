@@ -20,7 +20,7 @@ def shown(command: str, text: str, *, policy: bool = False) -> str:
     with click.Context(found, parent=group) as ctx:
         mark_command(ctx, [])
         if policy:
-            mark_policy(ctx)
+            mark_policy(ctx, {"overwrite", "output", "memory"})
         return in_words(text)
 
 
@@ -56,7 +56,8 @@ def test_an_error_names_the_option_of_the_command(command: str, error: ld.LDiver
     [
         (say("Use {}.", Setting("missing", "drop")), "Use --missing drop.", 'Use missing = "drop".'),
         (say("{}", Setting("types", ("zip", "text"))), "--type zip=text", 'types = { "zip" = "text" }'),
-        (say("{}", Setting("overwrite", True)), "--overwrite", "overwrite = true"),
+        (say("{}", Setting("overwrite", True)), "--overwrite", "--overwrite"),
+        (say("{} {}", Setting("memory", "2GB"), Parameter("output")), "--memory 2GB -o", "--memory 2GB -o"),
         (say("{}", Setting("strict", False)), "--relaxed", "strict = false"),
         (say("{}", Setting("d", 2.0)), "-d 2", "d = 2"),
         (say("{} or {}", Method("SemanticAnatomy"), Method("Toy")), "le-anatomy or Toy", "le-anatomy or Toy"),
