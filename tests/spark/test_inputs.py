@@ -243,6 +243,19 @@ def test_files_that_spark_does_not_read_are_refused_by_what_is_wrong(
             engine.open(path)
 
 
+def test_a_file_that_lost_all_its_bytes_is_not_passed_over(
+    engine: SparkEngine, spark: Any, people: pa.Table, tmp_path: Path
+) -> None:
+    pq.write_table(people, tmp_path / "one.parquet")
+    pq.write_table(people.slice(0, 0), tmp_path / "no rows.parquet")
+    assert engine.open(tmp_path).n_rows == N_ROWS
+    (tmp_path / "lost.parquet").touch()
+
+    for table in (tmp_path, spark.read.parquet(str(tmp_path))):
+        with pytest.raises(ld.SchemaError, match=r"file 'lost\.parquet' must be a whole Parquet file"):
+            engine.open(table)
+
+
 def test_a_type_that_arrow_does_not_have_is_refused_by_its_column(engine: SparkEngine, spark: Any) -> None:
     frame = spark.range(5).selectExpr("id", "make_interval(1) as stay")
 
