@@ -217,6 +217,45 @@ def test_what_is_no_number_is_missing(engine: SparkEngine, spark: Any, tmp_path:
         assert release.table.num_rows == 12
 
 
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        (
+            {"when": pa.array([1], pa.timestamp("ns"))},
+            r"column 'when' must have a type that Spark reads, got timestamp\[ns\]",
+        ),
+        ({"inside": pa.array([[1]], pa.list_(pa.time64("us")))}, "column 'inside' must have a type that Spark reads"),
+        ({"age": [1], "Age": [2]}, "names of columns must differ in more than .* letters, got 'age', 'Age'"),
+        (None, "'?no.parquet'?: must be whole Parquet files that Spark can read"),
+    ],
+)
+def test_files_that_spark_does_not_read_are_refused_by_what_is_wrong(
+    engine: SparkEngine, tmp_path: Path, columns: dict[str, Any] | None, said: str
+) -> None:
+    file = tmp_path / "no.parquet"
+    if columns is None:
+        file.write_bytes(b"PAR1 no")
+    else:
+        pq.write_table(pa.table(columns), file)
+
+    for path in (file, *([] if columns is None else [tmp_path])):
+        with pytest.raises(ld.SchemaError, match=said):
+            engine.open(path)
+
+
+def test_a_file_that_lost_all_its_bytes_is_not_passed_over(
+    engine: SparkEngine, spark: Any, people: pa.Table, tmp_path: Path
+) -> None:
+    pq.write_table(people, tmp_path / "one.parquet")
+    pq.write_table(people.slice(0, 0), tmp_path / "no rows.parquet")
+    assert engine.open(tmp_path).n_rows == N_ROWS
+    (tmp_path / "lost.parquet").touch()
+
+    for table in (tmp_path, spark.read.parquet(str(tmp_path))):
+        with pytest.raises(ld.SchemaError, match=r"file 'lost\.parquet' must be a whole Parquet file"):
+            engine.open(table)
+
+
 def test_a_type_that_arrow_does_not_have_is_refused_by_its_column(engine: SparkEngine, spark: Any) -> None:
     frame = spark.range(5).selectExpr("id", "make_interval(1) as stay")
 

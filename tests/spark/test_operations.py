@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -140,6 +141,35 @@ def test_rows_are_counted(engine: SparkEngine, one_file: Path, table: pa.Table, 
     assert times is not None
     ages = table.group_by("sex").aggregate([("age", "sum")]).rename_columns(["sex", COUNT])
     assert sorted(map(repr, times.to_pylist())) == sorted(map(repr, ages.to_pylist()))
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.timestamp("ns"),
+        pa.timestamp("ns", "Asia/Tokyo"),
+        pa.timestamp("s", "Asia/Tokyo"),
+        pa.time32("ms"),
+        pa.time64("ns"),
+        pa.date64(),
+        pa.duration("s"),
+        pa.uint64(),
+        pa.decimal256(60, 2),
+    ],
+    ids=str,
+)
+def test_values_that_spark_has_no_type_for_are_counted_as_they_are(engine: SparkEngine, kind: pa.DataType) -> None:
+    day = 86_400_000
+    days = pa.array([1, 3, 1, None, 2], pa.int64() if kind.bit_width > 32 else pa.int32())
+    cells = pc.multiply(days, day).cast(kind) if kind == pa.date64() else days.cast(kind)
+    table = open_source(pa.table({"at": cells}))
+
+    counted, expected = engine.count(table, ["at"]), LocalEngine().count(table, ["at"])
+
+    assert counted is not None
+    assert expected is not None
+    assert counted.schema == expected.schema
+    assert sorted(map(str, counted.to_pylist())) == sorted(map(str, expected.to_pylist()))
 
 
 def test_a_sample_is_that_of_the_local_engine(engine: SparkEngine, one_file: Path) -> None:

@@ -86,9 +86,9 @@ class HashedIds(Secret):
 
     def _texts(self, cells: pa.Array, name: str) -> pa.Array:
         """The same text for the same id: midnight of a day is the day, and an instant is one in every zone."""
-        if pa.types.is_timestamp(cells.type) and cells.type.tz is not None:
-            cells = pc.cast(cells, pa.timestamp(cells.type.unit, "UTC"))
         try:
+            if pa.types.is_timestamp(cells.type) and cells.type.tz is not None:
+                return _instants(cells)
             return time_texts(pc.cast(cells, pa.string()))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             raise self._no_id(name, str(cells.type)) from None
@@ -229,6 +229,17 @@ def _letters(texts: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDA
     offsets = np.frombuffer(ends, dtype=np.int64)[cells.offset : cells.offset + len(cells) + 1]
     letters = np.frombuffer(content, dtype=np.uint8) if content is not None else np.zeros(0, dtype=np.uint8)
     return letters, offsets[:-1], np.diff(offsets)
+
+
+def _instants(cells: pa.Array) -> pa.Array:
+    """The same text for the same instant, whatever zone and unit it has: six decimals, or nine where those say more."""
+    instants = pc.cast(cells, pa.timestamp(cells.type.unit, "UTC"))
+    shorter = pc.cast(instants, pa.timestamp("us", "UTC"), safe=instants.type.unit != "ns")
+    texts = pc.cast(shorter, pa.string())
+    if instants.type.unit != "ns":
+        return texts
+    fits = pc.equal(pc.multiply(shorter.cast(pa.int64()), 1000), instants.cast(pa.int64()))
+    return pc.if_else(fits, texts, pc.cast(instants, pa.string()))
 
 
 def _may_begin_numbers(letters: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> bool:

@@ -93,6 +93,28 @@ def test_an_instant_is_the_same_id_in_every_zone() -> None:
         assert identities(instants.cast(pa.timestamp("us", zone)), ["x", "y"]) == identities(instants, ["x", "y"])
 
 
+def test_an_instant_is_the_same_id_in_every_unit() -> None:
+    instants = pa.array([1_580_439_845, -1, 0], pa.timestamp("s", "UTC"))
+    found = identities(instants)
+    assert found == identities(
+        pa.array(["2020-01-31 03:04:05.000000Z", "1969-12-31 23:59:59.000000Z", "1970-01-01 00:00:00.000000Z"])
+    )
+    for unit in ("ms", "us", "ns"):
+        assert identities(instants.cast(pa.timestamp(unit, "Asia/Tokyo"))) == found
+    finer = pa.array(
+        [1_580_439_845_000_000_000, 1_580_439_845_000_001_000, 1_580_439_845_000_001_001, -1], pa.timestamp("ns", "UTC")
+    )
+    several = identities(finer)
+    assert several[0] == found[0]
+    assert several[1] == identities(pa.array([1_580_439_845_000_001], pa.timestamp("us", "UTC")))[0]
+    assert len({tuple(one) for one in several}) == len(finer)
+
+
+def test_an_instant_that_no_calendar_has_is_refused() -> None:
+    with pytest.raises(ld.SchemaError, match="must hold texts, whole numbers or dates"):
+        identities(pa.array([2**62], pa.timestamp("s", "UTC")))
+
+
 def test_ids_are_hashed_under_the_key() -> None:
     assert identities([1, "x"][:1]) != identities([1], key=Key(bytes(32)))
 

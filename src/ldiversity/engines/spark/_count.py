@@ -22,18 +22,25 @@ _INTEGERS: Final = {pa.uint8(): pa.int16(), pa.uint16(): pa.int32(), pa.uint32()
 
 
 def spark_type(kind: pa.DataType) -> pa.DataType:
-    """The type in which Spark can hold the values of an Arrow type."""
+    """The type in which Spark can hold the values of an Arrow type; some are counted as the numbers behind them."""
     if pa.types.is_dictionary(kind):
         return spark_type(kind.value_type)
     if kind == pa.uint64():
         return pa.decimal128(20, 0)
     if pa.types.is_fixed_size_binary(kind) or pa.types.is_large_binary(kind):
         return pa.binary()
-    if pa.types.is_large_string(kind):
+    if pa.types.is_large_string(kind) or pa.types.is_decimal256(kind):
         return pa.string()
-    if pa.types.is_timestamp(kind):
+    return _spark_time(kind) if pa.types.is_temporal(kind) else _INTEGERS.get(kind, kind)
+
+
+def _spark_time(kind: pa.DataType) -> pa.DataType:
+    """Spark has days and microseconds; other times are counted as whole numbers, so that none is rounded."""
+    if pa.types.is_date32(kind):
+        return kind
+    if pa.types.is_timestamp(kind) and kind.unit != "ns":
         return pa.timestamp("us", kind.tz)
-    return _INTEGERS.get(kind, kind)
+    return pa.int32() if pa.types.is_time32(kind) else pa.int64()
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
-from ldiversity.engines.spark._paths import FileState, local_path, pattern_of_uri, state_of
+from ldiversity.engines.spark._paths import FileState, local_path, pattern_of_uri, size_in, state_of
 from ldiversity.engines.spark._quiet import quiet
 from ldiversity.engines.spark._session import Frame, Session, is_connect
 from ldiversity.errors import SchemaError
@@ -89,6 +90,9 @@ def list_files(frame: Frame) -> InputFiles | None:
         if not paths:
             return None
         states = tuple(map(_state, paths))
+        for path, state in zip(paths, states, strict=True):
+            if state is not None and size_in(state) == 0:
+                raise _without_content(path)
         facts = _facts(frame)
         for salt in _SALTS:
             found = (
@@ -109,6 +113,13 @@ def list_files(frame: Frame) -> InputFiles | None:
                 known = frozenset((row["path"], row["size"], row["changed"], row["n"]) for row in found)
                 return InputFiles(paths, states, known, salt)
     raise SchemaError("table", "must have fewer files", got=len(found)).with_hint("Write it again, in larger files.")
+
+
+def _without_content(uri: str) -> SchemaError:
+    """The error for a file that Spark passes over; one without rows has a few bytes, which say so."""
+    return SchemaError(
+        "table", f"file {Path(local_path(uri) or uri).name!r} must be a whole Parquet file, got none of its bytes"
+    ).with_hint("Write it again, or move it elsewhere if it never held a row.")
 
 
 def listed_paths(frame: Frame) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ldiversity.base.memory import lacks_memory
-from ldiversity.engines.spark._paths import FileState, local_path, state_of
+from ldiversity.engines.spark._paths import FileState, local_path, size_in, state_of
 from ldiversity.errors import StorageError
 from ldiversity.tables import plain_type
 
@@ -128,7 +128,7 @@ def _path_without_values(uri: str) -> str | None:
 
 
 def _as_written(state: FileState) -> tuple[int, int]:
-    return state[2], state[3]
+    return size_in(state), state[3]
 
 
 def _end_of(path: str) -> bytes:

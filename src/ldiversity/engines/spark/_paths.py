@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-__all__ = ["FileState", "local_path", "path_to_write", "pattern_of", "pattern_of_uri", "state_of"]
+__all__ = ["FileState", "local_path", "path_to_write", "pattern_of", "pattern_of_uri", "size_in", "state_of"]
 
 FileState = tuple[int, int, int, int, int]
 """Which file it is, how many bytes it has, when it was last written and when anything about it last changed, which
@@ -68,3 +68,14 @@ def state_of(path: str) -> FileState:
     """The state of a file now; raises `OSError` where there is none."""
     found = os.stat(path)  # noqa: PTH116 - a text travels more cheaply than a Path
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def size_in(state: FileState) -> int:
+    """How many bytes a file has, as its state says.
+
+    Examples
+    --------
+    >>> size_in((1, 2, 812, 3, 3))
+    812
+    """
+    return state[2]

@@ -32,9 +32,10 @@ from ldiversity.engines.spark._run import without_traceback
 from ldiversity.engines.spark._session import Frame, Session
 from ldiversity.engines.spark._source import SparkSource, arrow_columns, quoted
 from ldiversity.engines.spark._stage_rows import NumberedRows, StagedFile, StageRows, not_shared
+from ldiversity.engines.spark._unread import why_not_read
 from ldiversity.engines.spark._wire import WIRE, WIRE_DDL, Note, Traveled, wired
 from ldiversity.engines.spark._write import gather_files
-from ldiversity.errors import LDiversityError, ParameterError, SchemaError, StorageError, UnsupportedError
+from ldiversity.errors import LDiversityError, ParameterError, StorageError, UnsupportedError
 from ldiversity.tables import Source, check_names, is_spark_frame
 
 if TYPE_CHECKING:
@@ -129,20 +130,20 @@ def _files(engine: SparkEngine, frame: Frame, schema: pa.Schema, *, whole: bool)
 
 
 def _read(engine: SparkEngine, data: Any) -> Frame:  # noqa: ANN401 - a path, as text or not
-    path = str(data)
+    path = pattern = str(data)
     if "://" not in path:
         if not Path(path).exists():
             raise ParameterError("open_source", f"file {path!r} does not exist").with_hint(
                 "Check the path; a relative one starts at the current folder."
             )
-        path = pattern_of(Path(path))
+        pattern = pattern_of(Path(path))
     try:
         with without_traceback(engine.seal):
-            return engine.session.read.parquet(path)
+            frame = engine.session.read.parquet(pattern)
+            frame.columns  # noqa: B018 - Spark Connect looks at the files no sooner
+            return frame
     except LDiversityError:
-        raise SchemaError(Path(path).name, "must be Parquet files that Spark can read").with_hint(
-            "Spark reads Parquet; other files are read without it, or are converted first."
-        ) from None
+        raise why_not_read(Path(path)) from None
 
 
 def stage_source(engine: SparkEngine, source: Source) -> SparkSource:

@@ -12,7 +12,14 @@ from ldiversity.base.numbers import counted, figure, number
 from ldiversity.faces.cli._command import Command
 from ldiversity.faces.cli._holder import column_options, counted_person_option
 from ldiversity.faces.cli._input import advised_words, opened_table, read_as_option
-from ldiversity.faces.cli._machine import chosen_engine, closing_engine, engine_options, location, memory_option
+from ldiversity.faces.cli._machine import (
+    chosen_engine,
+    closing_engine,
+    engine_options,
+    location,
+    machine_words,
+    memory_option,
+)
 from ldiversity.faces.cli._outputs import overwrite_option
 from ldiversity.faces.cli._paths import PAGE, READ, TABLE
 from ldiversity.faces.cli._recognition import recognition_choices, recognition_options
@@ -109,7 +116,9 @@ def command(
             memory=given["memory"],
             engine=engine,
         )
-    advice = replace(found.advice, words=advised_words(found.advice.words, table, given["read_as"], given["memory"]))
+    advice = replace(
+        found.advice, words=advised_words(found.advice.words, table, given["read_as"], machine_words(given))
+    )
     answer = replace(found, name=table.name, advice=advice)
     if html is not None:
         _write(html, answer)

@@ -14,6 +14,7 @@ import click
 
 from ldiversity.base.registry import registered
 from ldiversity.errors import LDiversityError
+from ldiversity.faces.cli._machine import location
 from ldiversity.faces.cli._paths import free_folder
 from ldiversity.sentences import Sentence
 
@@ -93,16 +94,15 @@ def read_as_words(read_as: str | None) -> list[str]:
 
 
 def advised_words(
-    words: Sequence[str] | None, table: Path, read_as: str | None, memory: str | None = None
+    words: Sequence[str] | None, table: Path, read_as: str | None, machine: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """An advised command that publishes, with the table and the memory named here and a folder that is free."""
+    """An advised command that publishes the table named here, on the same machines, into a folder that is free."""
     if not words:
         return ()
     name, command, _, *options, _ = words  # ldiversity anonymize TABLE ... release
-    limited = [] if memory is None else ["--memory", memory]
     *options, output = options  # --output
-    named = [*read_as_words(read_as), *options, *limited, output]
-    return (name, command, str(table), *map(str, named), str(free_folder("release")))
+    named = [*read_as_words(read_as), *options, *machine, output]
+    return (name, command, str(location(table)), *map(str, named), str(free_folder("release")))
 
 
 def _link(table: Path, named: Path) -> None:

@@ -18,7 +18,15 @@ from ldiversity.errors import LDiversityWarning
 if TYPE_CHECKING:
     from ldiversity.engines import Engine
 
-__all__ = ["ENGINE_OPTIONS", "chosen_engine", "closing_engine", "engine_options", "location", "memory_option"]
+__all__ = [
+    "ENGINE_OPTIONS",
+    "chosen_engine",
+    "closing_engine",
+    "engine_options",
+    "location",
+    "machine_words",
+    "memory_option",
+]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -86,6 +94,18 @@ def chosen_engine(given: Mapping[str, Any]) -> Engine | str | None:
     from ldiversity.engines.spark import SparkEngine
 
     return SparkEngine(master=master, remote=remote)
+
+
+def machine_words(given: Mapping[str, str | None]) -> list[str]:
+    """The options about machines that were given, as words of a command.
+
+    Examples
+    --------
+    >>> machine_words({"engine": "spark", "master": "local[2]", "remote": None, "memory": None})
+    ['--engine', 'spark', '--master', 'local[2]']
+    """
+    named = ((option, given[option]) for option in (*ENGINE_OPTIONS, "memory"))
+    return [word for option, value in named if value is not None for word in (f"--{option}", value)]
 
 
 @contextmanager
