@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ldiversity._kernels._compiled import helper, kernel
 
-__all__ = ["em_cells", "information_cells"]
+__all__ = ["alone_cells", "em_cells", "information_cells"]
 
 Codes: TypeAlias = NDArray[np.int32]
 Ints: TypeAlias = NDArray[np.int64]
@@ -19,6 +19,10 @@ Floats: TypeAlias = NDArray[np.float64]
 _IMPOSSIBLE = -1e300
 _SMALL = 1e-250
 _FLOOR = 1e-3  # an extrapolated share is at least this fraction of the plain step's
+_STEPS_ALONE = 30
+_CLOSE_ALONE = 0.01  # records by which a count may still move
+_LEAST_ALONE = 1e-9
+_MOST_ALONE = 0.999
 
 
 @helper
@@ -190,3 +194,87 @@ def information_cells(
                 row = np.int64(sets[i, k]) * n_values
                 for m in range(size):
                     out[c - first, row + sets[i, m]] += chances[k] * chances[m] * scale
+
+
+@kernel
+def alone_cells(
+    sets: Codes,
+    likelihood: Floats,
+    weights: Floats,
+    starts: Ints,
+    sure: Floats,
+    first: int,
+    last: int,
+    counts: Floats,
+    variances: Floats,
+) -> None:
+    """Give the likeliest count of each doubtful value of cells first..last-1 if no other one had a record.
+
+    Values with a positive share in `sure` keep their proportions to each other; all others are doubtful. Sets that
+    neither a sure value nor the doubtful one explains are left out. ``variances`` gets what the sets leave open about
+    the count then, by the curvature of the likelihood.
+    """
+    n_values = sure.shape[1]
+    size = sets.shape[1]
+    flat = likelihood.shape[0] == 0
+    longest = np.int64(0)
+    for c in range(first, last):
+        longest = max(longest, starts[c + 1] - starts[c])
+    chances = np.empty(longest)
+    share = np.empty(n_values)
+    slope = np.empty(n_values)
+    curve = np.empty(n_values)
+    inside = np.empty(n_values)
+    total = np.empty(n_values)
+    for c in range(first, last):
+        a = starts[c]
+        explained = 0.0
+        for j in range(n_values):
+            inside[j] = 0.0
+            total[j] = 0.0
+        for i in range(a, starts[c + 1]):
+            chance = 0.0
+            for k in range(size):
+                chance += sure[c, sets[i, k]] * (1.0 if flat else likelihood[i, k])
+            chances[i - a] = chance
+            if chance > 0.0:
+                explained += weights[i]
+            for k in range(size):
+                if chance > 0.0:
+                    inside[sets[i, k]] += weights[i]
+                else:
+                    total[sets[i, k]] += weights[i]
+        for j in range(n_values):
+            # All sets that have only this value to explain them, and half a record.
+            share[j] = min((total[j] + 0.5) / (total[j] + explained + 1.0), 0.5)
+            total[j] += explained
+        for _ in range(_STEPS_ALONE):
+            moved = 0.0
+            for j in range(n_values):
+                others = explained - inside[j]
+                slope[j] = -others / (1.0 - share[j])
+                curve[j] = others / ((1.0 - share[j]) * (1.0 - share[j]))
+            for i in range(a, starts[c + 1]):
+                chance = chances[i - a]
+                for k in range(size):
+                    value = sets[i, k]
+                    if sure[c, value] <= 0.0:
+                        more = (1.0 if flat else likelihood[i, k]) - chance
+                        part = more / (chance + share[value] * more)
+                        slope[value] += weights[i] * part
+                        curve[value] += weights[i] * part * part
+            for j in range(n_values):
+                if sure[c, j] <= 0.0 and curve[j] > 0.0:
+                    step = slope[j] / curve[j]
+                    step = min(max(step, -0.9 * share[j]), max(2.0 * share[j], 0.05))
+                    reached = min(max(share[j] + step, _LEAST_ALONE), _MOST_ALONE)
+                    moved = max(moved, abs(reached - share[j]) * total[j])
+                    share[j] = reached
+            if moved <= _CLOSE_ALONE:
+                break
+        for j in range(n_values):
+            counts[c, j] = 0.0
+            variances[c, j] = 0.0
+            if sure[c, j] <= 0.0 and curve[j] > 0.0:
+                counts[c, j] = share[j] * total[j]
+                variances[c, j] = max(total[j] * total[j] / curve[j] - counts[c, j], 0.0)

@@ -282,7 +282,7 @@ def _selected(release: Release, names: Sequence[str], filters: tuple[Filter, ...
     for name in names:
         matching &= release.evidence(name).of_row >= 0
     if not matching.any():
-        raise nothing_selected(filters, ())
+        raise nothing_selected(filters, [part for part in filters if not part.mask(columns[part.column]).any()])
     return np.flatnonzero(matching)
 
 

@@ -28,7 +28,7 @@ from ldiversity.estimation._coarse import ask_labels
 from ldiversity.estimation._likelihood import global_marginal
 from ldiversity.estimation._regression import draw_coefficients
 from ldiversity.schema import Role
-from ldiversity.sentences import Setting, say
+from ldiversity.sentences import Parameter, Setting, say
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import CodeArray, FloatArray, SetArray
@@ -98,7 +98,7 @@ def _names(release: Release, sensitive: str | Sequence[str] | None, formula: str
         ).with_hint(next((near for name in names if name not in known and (near := did_you_mean(name, known))), None))
     if formula is not None and len(names) > 1:
         raise ParameterError("impute", "sensitive", "must name one attribute where a formula is given").with_hint(
-            "Impute several attributes together by cells."
+            say("Name the one before the ~ in {}. By cells, several are imputed together.", Parameter("sensitive"))
         )
     size = prod(len(release.domain(name)) for name in names)
     if size > _MOST_VALUES:

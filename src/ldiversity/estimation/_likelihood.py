@@ -147,6 +147,25 @@ class SetLikelihood:
         information_cells(self.sets, self.likelihood, self.weights, self.starts, shares, first, last, found)
         return found.reshape(-1, size, size)
 
+    def alone(self, sure: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The likeliest count of each value if no other doubtful one had a record, and its variance, by cell.
+
+        `sure` has the shares of the values that are not doubtful, and zero for all others; of sure values, both
+        answers are zero, and so they are in cells without one.
+        """
+        from ldiversity._kernels.em import alone_cells
+
+        total = sure.sum(axis=1, keepdims=True)
+        parts = sure / np.where(total > 0, total, 1.0)
+        counts, variances = np.zeros_like(sure), np.zeros_like(sure)
+
+        def work(first: int, last: int) -> None:
+            alone_cells(self.sets, self.likelihood, self.weights, self.starts, parts, first, last, counts, variances)
+
+        over_cells(work, 10 * np.diff(self.starts))
+        known = total > 0
+        return np.where(known, counts, 0.0), np.where(known, variances, 0.0)
+
 
 def maximize(
     cells: CellData, prior: FloatArray, strength: FloatArray, chosen: IntArray | None = None

@@ -20,6 +20,9 @@ moves other values by more than their standard errors, and intervals around such
 ``linear`` where two things come together: a value would move far if all values that may be without records were
 (`_pulls`), and the half records of other values, not the sets, decide about a value (`_doubts`). Standard errors and
 covariances stay those of the likelihood: such errors are as large as it says, but have the same sign every time.
+
+Values that come in the same sets share the records that these sets tell of, and one of them may have them all. So no
+upper limit of a value that may be without records is below the count that it has if no other one of these has any.
 """
 
 from __future__ import annotations
@@ -64,7 +67,11 @@ _MAY_BE_ZERO: Final = 1.5
 """A value may be without records if its count is below so many standard errors."""
 
 _MOST_PULLED: Final = 1.0
-"""By how many standard errors such values may move others."""
+"""By how many standard errors such values may move others, or one of them.
+
+A round number. As the limit for others it was chosen together with `_MOST_DOUBT`. For one of them
+(`_Curvature._alone`) it was taken over: on 18 made cells, published 300 times each, half of it changed no share of
+intervals that hold by more than .006, and no width by more than .001 of that of ``linear``."""
 
 _MOST_DOUBT: Final = 1 / 8
 """How much half records may decide (`_doubts`) where values are moved further than that.
@@ -175,8 +182,17 @@ class _Curvature:
         # would raise lower limits, too. But values without records are estimated too high, and would be missed often.
         skewness = np.minimum(deviation / self._most, _MOST_SKEWED)
         reach += max(z**2 - 1, 0.0) / 6 * skewness * deviation
-        high = np.minimum(self._middle + np.where(apart > 0, beyond, 0.0) + reach, published)
+        high = self._middle + np.where(apart > 0, beyond, 0.0) + reach
+        high = np.minimum(np.maximum(high, self._alone(z, deviation)), published)
         return np.stack([np.minimum(low, self._counts), np.maximum(high, self._counts)])
+
+    def _alone(self, z: float, deviation: FloatArray) -> FloatArray:
+        # The likeliest count of each doubtful value if no other one has a record. Where it is further away than such
+        # values may move others, limits leave room for the error that it then has.
+        doubtful = self._middle < _MAY_BE_ZERO * deviation
+        counts, variances = self._likelihood.alone(np.where(doubtful, 0.0, self._shares))
+        far = counts - self._middle > _MOST_PULLED * deviation
+        return np.where(doubtful, counts + np.where(far, np.hypot(z * np.sqrt(variances), HALF_A_RECORD), 0.0), 0.0)
 
     def covariance(self, at: int) -> FloatArray:
         """The expected products of the errors of one cell's counts."""

@@ -61,6 +61,13 @@ def test_a_great_weight_that_leaves_one_group_is_named_by_its_cell(publish: Any,
     assert association(release, "sex", weights="w", where="sex != 1").n_cells == 2
 
 
+def test_a_filter_that_no_record_matches_is_named(release: Release) -> None:
+    with pytest.raises(ParameterError, match="at least one record") as refused:
+        association(release, "sex", sensitive="s", where=["w > 9", "w > 0"])
+
+    assert refused.value.hint == "No record matches 'w > 9' alone."
+
+
 @pytest.mark.parametrize(("by", "where"), [("sex", "w > 9"), ("sex", 5), (5, None), (["sex", "sex"], None)])
 def test_errors_name_the_function_that_was_called(release: Release, by: Any, where: Any) -> None:
     with pytest.raises(ParameterError, match=r"^association: "):

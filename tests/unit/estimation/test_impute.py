@@ -138,6 +138,15 @@ def test_what_cannot_be_drawn_is_refused(release: ld.Release, given: dict[str, o
         release.impute(**({"m": 2} | given))  # type: ignore[arg-type]
 
 
+def test_a_formula_for_a_release_of_several_attributes_needs_the_name_of_one(release: ld.Release) -> None:
+    with pytest.raises(ld.ParameterError, match="must name one attribute where a formula is given") as refused:
+        release.impute(2, formula="disease ~ age")
+
+    assert refused.value.hint is not None
+    assert "Name the one before the ~ in sensitive" in refused.value.hint
+    assert len(release.impute(2, formula="disease ~ age", sensitive="disease")) == 2
+
+
 def test_grouped_releases_are_refused_with_the_reason() -> None:
     release = ld.anonymize(TABLE.drop(["job"]), quasi=["sex", "age"], sensitive="disease", method=ld.Anatomy(l=2))
 

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import optimize
 
 from ldiversity.distances import OrderedDistance
 from ldiversity.estimation import Estimate, estimate
+from ldiversity.estimation._likelihood import SetLikelihood
 from ldiversity.estimation._likelihood_errors import _doubts, _pulls
 from ldiversity.mechanisms import BalancedSelection, SetMechanism, SimpleSelection, UniformSelection
 from ldiversity.schema import Domain
@@ -52,6 +54,23 @@ def written_out(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return total * shares - 0.5, total**2 * (of_sets - of_values)
 
 
+def alone(table: np.ndarray, sure: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The likeliest count of each value that is not sure if no other one of these had a record, and its variance."""
+    chances, counts, variances = table @ sure / sure.sum(), np.zeros(len(sure)), np.zeros(len(sure))
+    for value in np.flatnonzero(sure == 0):
+        own = table[:, value]
+        told = (chances > 0) | (own > 0)
+        apart, rest, n = own[told] - chances[told], chances[told], int(told.sum())
+
+        def lack(share: float, apart: np.ndarray = apart, rest: np.ndarray = rest) -> float:
+            return -float(np.log(rest + share * apart).sum())
+
+        share = optimize.minimize_scalar(lack, bounds=(1e-9, 0.999), method="bounded", options={"xatol": 1e-9}).x
+        counts[value] = n * share
+        variances[value] = max(n**2 / np.square(apart / (rest + share * apart)).sum() - n * share, 0.0)
+    return counts, variances
+
+
 def test_the_covariance_is_what_sets_leave_open(answer: tuple[Estimate, np.ndarray]) -> None:
     result, table = answer
 
@@ -86,7 +105,12 @@ def test_limits_are_standard_errors_and_half_a_record_beyond_both_estimates(
     one_side = result.count[0] - 1.645 * deviation - 0.5  # for counts that are hardly ever above their upper limits
     low = np.maximum(np.maximum(low, np.minimum(one_side, deviation)), 0)
     reach += (1.96**2 - 1) / 6 * np.minimum(deviation / (mean + 0.5), 1) * deviation
-    high = np.minimum(np.maximum(result.count[0], mean) + reach, published)
+    high = np.maximum(result.count[0], mean) + reach
+    doubtful = mean < 1.5 * deviation
+    count, open_yet = alone(table, np.where(doubtful, 0, mean + 0.5))
+    far = count - mean > deviation
+    high = np.maximum(high, np.where(doubtful, count + np.where(far, np.hypot(1.96 * np.sqrt(open_yet), 0.5), 0), 0))
+    high = np.minimum(high, published)
 
     narrower = result.high[0] - result.low[0] < high - low - 0.2  # there, linear's are taken
     assert np.allclose(result.low[0][~narrower], low[~narrower], atol=0.1)
@@ -154,6 +178,35 @@ def test_small_and_doubtful_cells_are_counted_apart(publish: Any) -> None:
     said = "are those of linear, widened to hold the reported count"
     assert f"Standard errors and intervals in 1 small cell {said}." in caveats
     assert f"Intervals in 1 larger cell {said}, where sets tell too little about values with few records." in caveats
+
+
+def test_a_value_that_explains_all_sets_without_the_commonest_one_may_have_them_all(publish: Any) -> None:
+    # Values 0 and 1 are never together. The two sets without value 0 hold value 1 and four more, which share them.
+    mechanism = BalancedSelection.fit(Domain(tuple(range(12)), ordered=True), OrderedDistance(), l=5, d=2)
+    release = publish({}, {"s": np.repeat([0, 1], [118, 2])}, {"s": mechanism}, seed=1)
+
+    result = estimate(release, estimator="mle")
+
+    assert not any("sets tell too little" in caveat for caveat in result.caveats)
+    assert result.high[0, 1] == 2
+
+
+@pytest.mark.parametrize("name", list(MECHANISMS))
+def test_counts_of_values_alone_are_the_likeliest_ones(publish: Any, name: str) -> None:
+    sets = publish({}, {"s": SKEWED}, {"s": MECHANISMS[name]}, seed=9).sets("s")
+    likelihood = SetLikelihood.made([MECHANISMS[name]], [sets], np.ones(len(sets)), np.array([0, len(sets)]))
+    table = np.zeros((len(sets), 9))
+    np.put_along_axis(table, sets.astype(np.int64), MECHANISMS[name].likelihood(sets), axis=1)
+    sure = np.array([200.0, 90, 60, 30, 0, 0, 0, 0, 0])
+
+    counts, variances = likelihood.alone(sure[None])
+
+    expected, open_yet = alone(table, sure)
+    assert np.allclose(counts[0], expected, atol=0.02)  # the search ends at a hundredth of a record
+    told = expected > 1  # near zero the curvature hardly depends on the count
+    assert told.any()
+    assert np.allclose(variances[0][told], open_yet[told], rtol=0.01)
+    assert not likelihood.alone(np.zeros((1, 9)))[0].any()  # where no value is sure, nothing is said
 
 
 def test_the_pull_of_values_that_may_be_without_records_is_a_regression() -> None:
