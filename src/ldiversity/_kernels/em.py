@@ -242,7 +242,7 @@ def alone_cells(
             for k in range(size):
                 if chance > 0.0:
                     inside[sets[i, k]] += weights[i]
-                else:
+                elif flat or likelihood[i, k] > 0.0:
                     total[sets[i, k]] += weights[i]
         for j in range(n_values):
             # All sets that have only this value to explain them, and half a record.
@@ -260,9 +260,11 @@ def alone_cells(
                     value = sets[i, k]
                     if sure[c, value] <= 0.0:
                         more = (1.0 if flat else likelihood[i, k]) - chance
-                        part = more / (chance + share[value] * more)
-                        slope[value] += weights[i] * part
-                        curve[value] += weights[i] * part * part
+                        mixed = chance + share[value] * more
+                        if mixed > 0.0:  # otherwise neither explains the set
+                            part = more / mixed
+                            slope[value] += weights[i] * part
+                            curve[value] += weights[i] * part * part
             for j in range(n_values):
                 if sure[c, j] <= 0.0 and curve[j] > 0.0:
                     step = slope[j] / curve[j]

@@ -209,6 +209,17 @@ def test_counts_of_values_alone_are_the_likeliest_ones(publish: Any, name: str) 
     assert not likelihood.alone(np.zeros((1, 9)))[0].any()  # where no value is sure, nothing is said
 
 
+def test_a_set_that_neither_a_sure_value_nor_the_doubtful_one_explains_is_left_out() -> None:
+    # The last two sets cannot be those of value 1, whose likelihood is zero there, and hold no sure value.
+    sets = np.array([[0, 1], [0, 1], [1, 2], [1, 2]], dtype=np.int32)
+    told = np.array([[1.0, 1.0], [1.0, 1.0], [0.0, 1.0], [0.0, 1.0]])
+
+    counts, _ = SetLikelihood(3, sets, told, np.ones(4), np.array([0, 4])).alone(np.array([[1.0, 0, 0]]))
+
+    assert counts[0, 1] <= 1  # of two records that value 0 explains as well
+    assert counts[0, 2] == pytest.approx(2, abs=0.02)
+
+
 def test_the_pull_of_values_that_may_be_without_records_is_a_regression() -> None:
     # Two values, of which the second may be without records: the first one moves by what the second has.
     information = np.array([[[90.0, 8.0], [8.0, 2.5]]])
