@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
@@ -20,6 +22,10 @@ _ON_A_SERVER = bool(os.environ.get("CI"))
 # Where examples are the same each time, fewer find as much; other machines try others.
 settings.register_profile("default", deadline=None, derandomize=_ON_A_SERVER, max_examples=45 if _ON_A_SERVER else 100)
 settings.load_profile("default")
+
+# A shell that starts the tests in the background ignores interrupts, and so would all that the tests start.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN and threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 BY_FOLDER = ("tests/spark/",)
 BY_FILE = (
