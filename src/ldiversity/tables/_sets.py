@@ -86,6 +86,8 @@ def encode_sets(column: pa.Array | pa.ChunkedArray, domain: Domain, *, as_writte
     filled = [part for part in parts if len(part)]
     if len({part.shape[1] for part in filled}) > 1:
         raise _uneven()
+    if len(filled) == 1:
+        return filled[0]
     return np.concatenate(filled) if filled else np.zeros((0, 0), dtype=np.int32)
 
 

@@ -17,6 +17,7 @@ from ldiversity.base.checks import check_integer, did_you_mean, name_some
 from ldiversity.base.memory import lacks_memory, not_enough_memory
 from ldiversity.base.numbers import counted
 from ldiversity.base.progress import reading
+from ldiversity.base.well_formed import check_well_formed
 from ldiversity.errors import LDiversityError, SchemaError
 from ldiversity.schema import Dtype
 from ldiversity.sentences import Setting, say, type_word
@@ -215,7 +216,10 @@ class Source(ABC):
     def _check_cells(self, name: str, array: pa.Array) -> None:
         # Readers trust what a file claims about itself; this is the last place to find that it is wrong.
         try:
-            array.validate(full=array.type != pa.date64())  # there, days with a time of day are allowed
+            if array.type == pa.date64():  # in which days with a time of day are allowed
+                array.validate()
+            else:
+                check_well_formed(array)
         except pa.ArrowException as error:
             if lacks_memory(error):
                 raise not_enough_memory(self.name) from None
