@@ -118,7 +118,7 @@ def list_files(frame: Frame) -> InputFiles | None:
 def _without_content(uri: str) -> SchemaError:
     """The error for a file that Spark passes over; one without rows has a few bytes, which say so."""
     return SchemaError(
-        "table", f"file {Path(local_path(uri) or uri).name!r} must be a whole Parquet file, got none of its bytes"
+        "table", f"file {Path(local_path(uri) or uri).name!r} must be a whole Parquet file", got="none of its bytes"
     ).with_hint("Write it again, or move it elsewhere if it never held a row.")
 
 

@@ -27,7 +27,7 @@ def why_not_read(path: Path) -> SchemaError:
         alike = [name for name in schema.names if often[name.lower()] > 1]
         if alike:
             return SchemaError(
-                path.name, f"names of columns must differ in more than large and small letters, got {name_some(alike)}"
+                path.name, "names of columns must differ in more than large and small letters", got=name_some(alike)
             ).with_hint(say("Rename one, or leave {} out.", Parameter("engine")))
         for field in schema:
             if _is_foreign(field.type):
