@@ -30,7 +30,7 @@ from _measure import Result
 
 import ldiversity as ld
 
-TIMES: Final = {"Census-Income": 20, "Adult": 160, "Adult, 40 and older": 60}
+TIMES: Final = {"Census-Income": 20, "Adult": 160, "Adult, 40 and older": 60, "Adult, everybody": 60}
 RARE: Final = 0.02
 WIDTHS: Final = {("Census-Income", 3): 0.75, ("Census-Income", 5): 0.82}
 LEAST, MOST = 0.93, 0.97
@@ -68,6 +68,7 @@ def _studies(folder: Path) -> dict[str, Callable[[], list[Result]]]:
         "adult-occupation": Study("Adult", adult, ("sex", "marital-status"), ("occupation",)),
     }
     joint = Study("Adult, 40 and older", adult, ("sex",), ("relationship", "race"), 40)
+    married = Study("Adult, everybody", adult, ("sex",), ("relationship", "marital-status"))
     return {
         **{
             f"{name}-{l}-{kind}": partial(_figures, study, l, kind, d)
@@ -76,6 +77,8 @@ def _studies(folder: Path) -> dict[str, Callable[[], list[Result]]]:
             for kind in ("uniform", "balanced")
         },
         **{f"joint-{l}": partial(_figures, joint, l, "uniform", 0) for l in (2, 3)},
+        "joint-balanced": partial(_figures, joint, 2, "balanced", 2),
+        "joint-married": partial(_figures, married, 3, "uniform", 0),
         "made": hard_cases,
     }
 
