@@ -143,6 +143,7 @@ def weigh(question: WeightedQuestion, cells: CellData, index: CellIndex) -> Esti
     variances = np.where(few[:, None], np.maximum(greatest_variances(cells, squares), variance), errors**2)
     quantile, half = _quantiles(question, squares, records), HALF_A_RECORD * records / np.maximum(cells.records, 1)
     reach = quantile[:, None] * np.sqrt(variances) + half[:, None]
+    middle = np.maximum(counts, 0.0)  # noise takes the count of a rare value below zero, and no true count is
     of_sums = LeastOfSums(cells, counts, records, squares, weights)
     asked = Asked(question.confidence, question.min_records)
     moments = DesignMoments(counts, cells, design, question.rows, least, of_sums, asked, quantile, half)
@@ -162,8 +163,8 @@ def weigh(question: WeightedQuestion, cells: CellData, index: CellIndex) -> Esti
         records=records,
         count=counts,
         std_error=errors,
-        low=np.minimum(np.maximum(counts - reach, 0.0), counts),
-        high=np.maximum(counts + reach, 0.0),
+        low=np.minimum(np.maximum(middle - reach, 0.0), counts),
+        high=middle + reach,
         estimator=("linear",) * cells.n_cells,
         note=tuple(note if marked else "" for marked in few),
         caveats=(
