@@ -20,7 +20,7 @@ import click
 import ldiversity as ld
 from papers.exhibits import Exhibit
 from papers.registry import STUDIES
-from papers.run import Rerun, StudyResult, rerun
+from papers.run import Rerun, StudyResult, cpu_seconds, rerun
 
 __all__ = ["main", "run"]
 
@@ -90,12 +90,14 @@ def command(  # noqa: PLR0913 - each an option
     python -m papers all --quick -o rerun
     python -m papers 000 003 -o rerun
     """  # noqa: D301 - click reads the backspace
+    before = cpu_seconds()
     with _progress_line() as progress:
         done = rerun(
             list(papers) or "all", output, quick=quick, data=data, seed=seed, overwrite=overwrite,
             workers=workers or min(os.cpu_count() or 1, len(STUDIES)), progress=progress,
         )  # fmt: skip
-    click.echo(_as_json(done, output) if as_json else "\n".join(_page(done, output)))
+    used = cpu_seconds() - before
+    click.echo(_as_json(done, output, used) if as_json else "\n".join(_page(done, output, used)))
 
 
 @contextmanager
@@ -110,8 +112,13 @@ def _progress_line() -> Iterator[Callable[[float, str], None] | None]:
         click.echo(_CLEARED, nl=False, err=True)
 
 
-def _as_json(done: Rerun, output: Path | None) -> str:
-    facts: dict[str, Any] = {"folder": None if output is None else str(output), **done.to_dict()}
+def _as_json(done: Rerun, output: Path | None, used: float) -> str:
+    cpu = {study.paper: round(study.cpu_seconds, 1) for study in done.studies}
+    facts: dict[str, Any] = {
+        "folder": None if output is None else str(output),
+        "cpu_seconds": {**cpu, "all": round(used, 1)},
+        **done.to_dict(),
+    }
     for study in facts["studies"]:
         for exhibit in study["exhibits"]:
             exhibit["rows"] = [{name: _finite(value) for name, value in row.items()} for row in exhibit["rows"]]
@@ -123,7 +130,7 @@ def _finite(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _page(done: Rerun, output: Path | None) -> list[str]:
+def _page(done: Rerun, output: Path | None, used: float) -> list[str]:
     lines = [line for study in done.studies for line in (*_study(study), "")]
     counts = Counter(exhibit.outcome for exhibit in done.exhibits)
     lines.append(", ".join(f"{number} {outcome}" for outcome, number in counts.items()) + ".")
@@ -134,6 +141,8 @@ def _page(done: Rerun, output: Path | None) -> list[str]:
         lines.append("Nothing was written; -o FOLDER keeps data, pictures and an index page.")
     else:
         lines.append(f"Data, pictures and index.html are in {str(output)!r}.")
+    each = ", ".join(f"{study.paper} {study.cpu_seconds:,.1f}" for study in done.studies)
+    lines.append(f"CPU seconds: {each}; in all, with pictures and pages, {used:,.1f}.")
     return lines
 
 

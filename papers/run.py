@@ -21,7 +21,7 @@ from papers.registry import choose_papers, load_study
 from papers.summary import summary_page
 from papers.tables import check_tables
 
-__all__ = ["Rerun", "StudyResult", "rerun"]
+__all__ = ["Rerun", "StudyResult", "cpu_seconds", "rerun"]
 
 VERSION: Final = 3
 """Of the dict that `Rerun.to_dict` returns: raised when a key goes, or changes its meaning."""
@@ -39,12 +39,15 @@ class StudyResult:
         Its figures and tables, rerun.
     problem
         Why the rest could not be run, for example because data are missing; None when everything was run.
+    cpu_seconds
+        The processor time that it took, threads and child processes included. It is in no file: it differs every time.
     """
 
     paper: str
     title: str
     exhibits: tuple[Exhibit, ...]
     problem: str | None = None
+    cpu_seconds: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, as in `Rerun.to_dict`."""
@@ -188,6 +191,7 @@ got '005'.
 def _run_study(paper: str, setting: Setting, report: Callable[[float, str], None]) -> StudyResult:
     """Run a study. When something is missing and it has to stop, keep the exhibits before that point."""
     report(0.0, "starting")
+    before = cpu_seconds()
     study = load_study(paper)
     exhibits: list[Exhibit] = []
     problem = None
@@ -196,7 +200,13 @@ def _run_study(paper: str, setting: Setting, report: Callable[[float, str], None
     except ld.UnsupportedError as error:
         problem = " ".join(str(error).split())
     report(1.0, "done")
-    return StudyResult(paper, study.title, tuple(exhibits), problem)
+    return StudyResult(paper, study.title, tuple(exhibits), problem, cpu_seconds() - before)
+
+
+def cpu_seconds() -> float:
+    """The processor time of this process so far, and of all its children that have ended."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
 
 
 def _check_run(done: Rerun) -> None:

@@ -9,7 +9,6 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from papers.lines import METHODS
 from papers.paper_000.queries import PAPER_METHODS
 from papers.verdicts import Statement, Verdict, decide
 
@@ -121,16 +120,21 @@ def judge_relative(data: pa.Table) -> Verdict:
     least = Statement("least of the three", _least(settings))
     medians = {
         name: np.median([errors[name] for _, errors in settings if name in errors])
-        for name in METHODS
+        for name in PAPER_METHODS
         if any(name in errors for _, errors in settings)
     }
     listed = ", ".join(f"{name} {median:.3f}" for name, median in medians.items())
+    ours = "".join(
+        f"; {name} {np.median(ratios):.2f} of {theirs} on the same queries"
+        for name, theirs in _BETTER
+        if (ratios := _ratios(rows, name, RELATIVE, SAME_RELATIVE))
+    )
     words = (
         f"That the proposal has the least of the three {_told(least)}: {_counted(least.held)}. Median over all "
         f"settings: {listed}.{_ours(rows, RELATIVE, SAME_RELATIVE)}{asked_words(data)}"
     )
     outcome, why = decide([least], better=_is_better(rows, RELATIVE, SAME_RELATIVE), stand_in=True)
-    return Verdict(outcome, words, f"medians: {listed}", why)
+    return Verdict(outcome, words, f"medians: {listed}{ours}", why)
 
 
 def judge_l(data: pa.Table) -> Verdict:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -71,6 +72,29 @@ def test_json_holds_the_data(run: Run) -> None:
     found = json.loads(run("000", "--quick", "--json").stdout)
 
     assert found["studies"][0]["exhibits"][0]["rows"] == [{"l": 2, "quick": True}]
+
+
+class Busy(Small):
+    """Keeps a child process busy for a fifth of a second."""
+
+    def exhibits(self, setting: Setting) -> Iterator[Exhibit]:
+        program = "import time\nwhile time.process_time() < 0.2: pass"
+        subprocess.run([sys.executable, "-c", program], check=True)
+        yield from super().exhibits(setting)
+
+
+def test_processor_time_is_printed_with_that_of_children_and_is_in_no_file(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("papers.run.load_study", lambda _: Busy())
+
+    shown = run("000", "-o", tmp_path / "rerun").stdout
+    found = json.loads(run("000", "--json").stdout)["cpu_seconds"]
+
+    assert re.search(r"^CPU seconds: 000 [\d.,]+; in all, with pictures and pages, [\d.,]+\.$", shown, re.MULTILINE)
+    assert 0.2 <= found["000"] <= found["all"]
+    assert not [file for file in (tmp_path / "rerun").rglob("*.*") if b"CPU" in file.read_bytes()]
+    assert "cpu" not in json.loads((tmp_path / "rerun" / "reproduction.json").read_text())
 
 
 def test_all_papers_are_run_unless_some_are_named(run: Run) -> None:

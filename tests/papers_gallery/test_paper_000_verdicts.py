@@ -59,6 +59,17 @@ def test_it_is_better_where_this_package_then_has_less_error(judge: Callable[[pa
     assert judge(measured(ours=0.5))[0] == "better"
 
 
+def test_errors_of_estimators_that_answer_other_queries_are_not_put_side_by_side() -> None:
+    """Ours answers fewer queries, so that only its ratio on the same ones is told, and no median of its own."""
+    verdict = judge_relative(measured(ours=0.5))
+
+    for text in (verdict.words, verdict.figure):
+        assert "Proposal 1.000, Anatomy 3.000, TP 1.500" in text
+        assert "Proposal, MAP (ours) 0.500" not in text
+    assert "Proposal, MAP (ours) 0.50 of Proposal on the same queries" in verdict.figure
+    assert "Proposal, MAP (ours) has 0.50 of the error of Proposal on the same release" in verdict.words
+
+
 @pytest.mark.parametrize("judge", [judge_dimensions, judge_l, judge_relative])
 def test_a_thousandfold_error_of_the_proposal_differs(judge: Callable[[pa.Table], Verdict]) -> None:
     outcome, words, *_ = judge(measured(1000.0, ours=0.5))

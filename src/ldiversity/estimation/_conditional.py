@@ -2,18 +2,19 @@
 
 Nobody can tell which records have a hidden value, so they cannot be selected. But the joint distribution of two hidden
 attributes can be estimated, and a share among the records with a value b of the second one is the joint count divided
-by the count of b. Both are estimates from the same sets. The error of the ratio follows from their covariance, and its
-interval holds all shares s at which ``joint - s margin`` is not far from zero (Fieller), within 0 and 1.
+by the count of b. Both are estimates from the same sets. The interval of the share holds all shares s at which
+``joint - s margin`` is not far from zero (Fieller), within 0 and 1. The count has the interval of the joint count: it
+may be uncertain where the share is not, and the other way around.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import product
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
@@ -40,8 +41,8 @@ __all__ = ["condition", "hidden_columns"]
 
 _MOST_JOINT: Final = 4_000
 _RATIOS: Final = (
-    "Numbers of records by {} are estimates themselves. Standard errors and intervals are those of shares, times these "
-    "numbers."
+    "Numbers of records by {} are estimates themselves. So low and high are about counts alone; those of shares are "
+    "share_low and share_high."
 )
 
 
@@ -75,7 +76,9 @@ def condition(
     kept = np.flatnonzero(records > 0)
     if not len(kept):
         raise ParameterError("estimate", "where", "must select values that records have", got="an estimate of none")
-    errors, low, high = _intervals(moments, counts, records, joint.confidence)
+    covariance = lru_cache(maxsize=1)(joint.covariance)
+    errors, low, high = _of_counts(joint, moments, groups, counts, covariance)
+    ends = _of_shares(moments, counts, records, joint.confidence)
     few = records < min_records
     return replace(
         joint,
@@ -92,8 +95,9 @@ def condition(
         note=tuple(f"fewer than {min_records} records" if few[place] else "" for place in kept),
         caveats=(_RATIOS.format(name_some(hidden)), *joint.caveats),
         where=tuple(map(str, filters)),
-        _covariance=partial(_share_covariance, moments, records, kept),
+        _covariance=lambda cell: groups.within(covariance(int(kept[cell]) // groups.n_cells), int(kept[cell])),
         _moments=moments.of(kept),
+        _share_ends=(ends[0][kept], ends[1][kept]),
     )
 
 
@@ -116,6 +120,13 @@ class _Groups:
         for combination in np.flatnonzero(self.cell_of >= 0):
             found[:, self.cell_of[combination]] += shaped[:, :, combination]
         return found.reshape(-1, n_values)
+
+    def within(self, joint: FloatArray, place: int) -> FloatArray:
+        """The covariance of the counts of one cell, from that of the joint counts of its published cell."""
+        n_values = len(joint) // self.n_combinations
+        chosen = (self.cell_of == place % self.n_cells).astype(np.float64)
+        shaped = joint.reshape((n_values, self.n_combinations) * 2)
+        return np.asarray(np.einsum("agbh,g,h->ab", shaped, chosen, chosen), dtype=np.float64)
 
     def spread(self, factors: FloatArray) -> FloatArray:
         """Factors of joint counts, shape (k, published cells, values x combinations), from those of `sum`."""
@@ -146,12 +157,10 @@ class _Grouped(Moments):
         """The covariance of the counts of one of all cells."""
         if not isinstance(self.joint, CellMoments):
             return self.joint.noise(self.groups.spread(_cell_factors(self.counts, place)))
-        outer, inner = divmod(place, self.groups.n_cells)
-        n_values = self.counts.shape[1]
-        shape = (n_values, self.groups.n_combinations) * 2
-        chosen = (self.groups.cell_of == inner).astype(np.float64)
-        joint = self.joint.of_cell(outer).reshape(shape)
-        return np.asarray(np.einsum("agbh,g,h->ab", joint, chosen, chosen), dtype=np.float64)
+        return self.groups.within(self.joint.of_cell(place // self.groups.n_cells), place)
+
+    def reach(self, place: int, errors: FloatArray, confidence: float) -> FloatArray:
+        return self.joint.reach(place // self.groups.n_cells, errors, confidence)
 
     def noise(self, factors: FloatArray) -> FloatArray:
         return self.joint.noise(self._spread(factors))
@@ -286,34 +295,56 @@ def _cell_factors(counts: FloatArray, cell: int) -> FloatArray:
     return factors
 
 
-def _share_covariance(moments: _Grouped, records: FloatArray, kept: NDArray[Any], cell: int) -> FloatArray:
-    """The covariance of the shares of a cell, times its records squared."""
-    place = int(kept[cell])
-    counts = moments.counts[place]
-    total = counts.sum()
-    whole = moments.of_cell(place)
-    gradient = (np.eye(len(counts)) - np.outer(counts / total, np.ones(len(counts)))) / total
-    return np.asarray(records[place] ** 2 * gradient @ whole @ gradient.T)
-
-
-def _intervals(
-    moments: _Grouped, reported: FloatArray, records: FloatArray, confidence: float
+def _of_counts(
+    joint: Estimate,
+    moments: _Grouped,
+    groups: _Groups,
+    counts: FloatArray,
+    covariance: Callable[[int], FloatArray],
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Standard errors of shares and their limits, all times the records; limits hold the reported count."""
-    n_cells, n_values = reported.shape
-    errors, low, high = np.full(reported.shape, np.nan), np.zeros(reported.shape), np.tile(records[:, None], n_values)
+    """Standard errors of counts and their limits, which hold the reported count.
+
+    A count of one combination has those of the joint estimate. A sum of several has limits around its estimate, by the
+    covariance; where cells are too small for that, the sums of their limits.
+    """
+    n_values = counts.shape[1]
+    errors, low, high = (groups.sum(one, n_values) for one in (joint.std_error, joint.low, joint.high))
+    several = np.bincount(groups.cell_of[groups.cell_of >= 0], minlength=groups.n_cells) > 1
+    for place in range(len(counts)):
+        outer, inner = divmod(place, groups.n_cells)
+        if not several[inner]:
+            continue
+        errors[place] = _roots(groups.within(covariance(outer), place))
+        if not joint.note[outer]:
+            reach = moments.reach(place, _roots(moments.of_cell(place)), joint.confidence)
+            middle = np.maximum(moments.counts[place], 0.0)
+            low[place], high[place] = np.maximum(middle - reach, 0.0), middle + reach
+        if moments.fixed:
+            high[place] = np.minimum(high[place], joint.records[outer])
+    return errors, np.minimum(low, counts), np.maximum(high, counts)
+
+
+def _roots(covariance: FloatArray) -> FloatArray:
+    """Standard errors."""
+    return np.asarray(np.sqrt(np.maximum(np.diag(covariance), 0.0)))
+
+
+def _of_shares(
+    moments: _Grouped, reported: FloatArray, records: FloatArray, confidence: float
+) -> tuple[FloatArray, FloatArray]:
+    """Limits of shares, which hold the reported share."""
+    shares = reported / np.where(records > 0, records, 1.0)[:, None]
+    low, high = np.zeros(reported.shape), np.ones(reported.shape)
     z = NormalDist().inv_cdf((1 + confidence) / 2)
-    for cell in range(n_cells):
+    for cell in range(len(reported)):
         counts = moments.counts[cell]
         total = counts.sum()
         whole = moments.of_cell(cell)
         own, cross, margin = np.diag(whole), whole.sum(axis=1), whole.sum()
         if total <= 0 or total**2 <= z**2 * margin:
             continue  # The margin may be zero: any share is possible.
-        share = counts / total
-        errors[cell] = np.sqrt(np.maximum(own - 2 * share * cross + share**2 * margin, 0.0)) / total * records[cell]
         p, q, r = total**2 - z**2 * margin, counts * total - z**2 * cross, counts**2 - z**2 * own
         reach = np.sqrt(np.maximum(q**2 - p * r, 0.0))
-        low[cell] = np.clip((q - reach) / p, 0, 1) * records[cell]
-        high[cell] = np.clip((q + reach) / p, 0, 1) * records[cell]
-    return errors, np.minimum(low, reported), np.maximum(high, reported)
+        low[cell] = np.clip((q - reach) / p, 0, 1)
+        high[cell] = np.clip((q + reach) / p, 0, 1)
+    return np.minimum(low, shares), np.maximum(high, shares)

@@ -26,7 +26,7 @@ from ldiversity.estimation._by_text import read_by
 from ldiversity.estimation._cells import index_cells, product_sets
 from ldiversity.estimation._coarse import ask_labels
 from ldiversity.estimation._likelihood import global_marginal
-from ldiversity.estimation._regression import draw_coefficients
+from ldiversity.estimation._regression import draw_coefficients, outcome_of
 from ldiversity.schema import Role
 from ldiversity.sentences import Parameter, Setting, say
 
@@ -77,6 +77,9 @@ def draw_values(
     """Draw the codes of the true values `m` times, for every record; see `Release.impute`."""
     check_integer("impute", "m", m, minimum=2, maximum=_MOST_TABLES)
     rng = np.random.default_rng(None if seed is None else check_integer("impute", "seed", seed, minimum=0))
+    if sensitive is None and formula is not None:
+        _check_release(release)
+        sensitive = outcome_of(release, formula)
     names = _names(release, sensitive, formula)
     _check_release(release)
     if any(map(release.drawn_together, names)):

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.estimation._carried import middle_variance
+from ldiversity.estimation._intervals import HALF_A_RECORD
 from ldiversity.estimation._least_variance import floor_of
 
 if TYPE_CHECKING:
@@ -39,6 +40,10 @@ class Moments(ABC):
     @abstractmethod
     def sampling(self, factors: FloatArray) -> FloatArray:
         """What drawing the records from a large population adds; the records of each cell are taken as fixed."""
+
+    def reach(self, cell: int, errors: FloatArray, confidence: float) -> FloatArray:  # noqa: ARG002 - others differ by cell
+        """How far the intervals of sums of counts of one cell reach on both sides, given the errors of these sums."""
+        return np.asarray(NormalDist().inv_cdf((1 + confidence) / 2) * errors + HALF_A_RECORD)
 
     def covariance(self, factors: FloatArray, *, population: bool) -> FloatArray:
         """The covariance of sums about the table, or about the population that it was drawn from."""

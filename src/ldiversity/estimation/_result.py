@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["Estimate", "EstimatedCell", "EstimatedValue"]
 
 _FEW: Final = 24
-_NUMBERS: Final = ("count", "share", "std_error", "low", "high")
+_NUMBERS: Final = ("count", "share", "std_error", "low", "high", "share_low", "share_high")
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,8 @@ class EstimatedValue:
     std_error: float | None
     low: float | None
     high: float | None
+    share_low: float | None
+    share_high: float | None
 
     @property
     def name(self) -> str:
@@ -57,7 +59,7 @@ class EstimatedValue:
 
         Examples
         --------
-        >>> EstimatedValue(("flu", "nurse"), 1, 0.5, None, 0, 2).name
+        >>> EstimatedValue(("flu", "nurse"), 1, 0.5, None, 0, 2, 0, 1).name
         'flu & nurse'
         """
         return " & ".join(map(label_text, self.value if isinstance(self.value, tuple) else [self.value]))
@@ -90,7 +92,8 @@ class Estimate(Derived, ShownInNotebooks, Drawn, Answer, Generic[Frame_co], sche
     """Estimated counts of the sensitive values in every cell, with standard errors and intervals.
 
     Arrays have one row per cell and one column per value (or per combination of values; the last attribute
-    runs fastest). `count`, `std_error`, `low` and `high` are numbers of records; divide by `records` for shares.
+    runs fastest). `count`, `std_error`, `low` and `high` are numbers of records; `share`, `share_low` and `share_high`
+    are the same divided by `records`, unless the latter are estimates themselves, as in cells of hidden columns.
 
     Attributes
     ----------
@@ -142,6 +145,7 @@ class Estimate(Derived, ShownInNotebooks, Drawn, Answer, Generic[Frame_co], sche
     _cells: CellData | ClassCells = field(repr=False, metadata=HIDDEN)
     _covariance: Callable[[int], FloatArray] | None = field(repr=False, metadata=HIDDEN)
     _moments: Moments | None = field(default=None, repr=False, metadata=HIDDEN)
+    _share_ends: tuple[FloatArray, FloatArray] | None = field(default=None, repr=False, metadata=HIDDEN)
 
     def __repr__(self) -> str:
         cells, values = self.count.shape
@@ -163,6 +167,21 @@ class Estimate(Derived, ShownInNotebooks, Drawn, Answer, Generic[Frame_co], sche
     def share(self) -> FloatArray:
         """Counts divided by the records of their cell, shape (cells, F)."""
         return self.count / self.records[:, None]
+
+    @property
+    def shares_apart(self) -> bool:
+        """Whether intervals of shares are not those of counts divided by `records`, which are estimates themselves."""
+        return self._share_ends is not None
+
+    @property
+    def share_low(self) -> FloatArray:
+        """Lower limits of shares, shape (cells, F)."""
+        return self.low / self.records[:, None] if self._share_ends is None else self._share_ends[0]
+
+    @property
+    def share_high(self) -> FloatArray:
+        """Upper limits of shares, shape (cells, F)."""
+        return self.high / self.records[:, None] if self._share_ends is None else self._share_ends[1]
 
     def covariance(self, cell: int = 0) -> FloatArray:
         """Give the covariance matrix of one cell's counts, shape (F, F), estimated from what was published.
@@ -200,8 +219,8 @@ class Estimate(Derived, ShownInNotebooks, Drawn, Answer, Generic[Frame_co], sche
         """Give one row per cell and value, in the kind of frame that the release came from.
 
         The columns are those of `by`, ``value`` (or one column per attribute for a joint distribution), ``count``,
-        ``share``, ``std_error``, ``low``, ``high``, ``records``, ``note`` and ``estimator``. A name that is also a
-        by-column gets a trailing underscore.
+        ``share``, ``std_error``, ``low``, ``high``, ``share_low``, ``share_high``, ``records``, ``note`` and
+        ``estimator``. A name that is also a by-column gets a trailing underscore.
         """
         return cast("Frame_co", to_native(self.to_arrow(), self.frame_kind))
 
@@ -221,13 +240,13 @@ class Estimate(Derived, ShownInNotebooks, Drawn, Answer, Generic[Frame_co], sche
         self._drawn(ax=ax)
 
     def _drawn(self, *, title: str = "", truth: ArrayLike | None = None, ax: Axes | None = None) -> Figure:
-        cells, records = self.cells, self.records[:, None]
+        cells = self.cells
         return plot_estimate(
             [cell.name for cell in cells],
             [value.name for value in cells[0].values] if cells else [],
             self.share,
-            self.low / records,
-            self.high / records,
+            self.share_low,
+            self.share_high,
             title=title,
             truth=truth,
             marked=[bool(note) for note in self.note],

@@ -72,7 +72,13 @@ class DesignMoments(Moments):
     least: FloatArray
     of_sums: LeastOfSums
     asked: Asked
+    quantile: FloatArray
+    half: FloatArray
     fixed: bool = False
+
+    def reach(self, cell: int, errors: FloatArray, confidence: float) -> FloatArray:  # noqa: ARG002 - that of `asked`
+        """Student's quantile, as few records tell the variance, and half a record of mean weight."""
+        return np.asarray(self.quantile[cell] * errors + self.half[cell])
 
     def noise(self, factors: FloatArray) -> FloatArray:
         """The covariance of sampling and of the dummies together; no sum has less than its least variance.
@@ -134,12 +140,13 @@ def weigh(question: WeightedQuestion, cells: CellData, index: CellIndex) -> Esti
     least = least_variances(cells, counts, records, squares)
     errors = np.sqrt(np.maximum(variance, least))
     few = cells.records < question.min_records
-    reach = _reach(
-        question, cells, np.where(few[:, None], np.maximum(greatest_variances(cells, squares), variance), errors**2)
-    )
+    variances = np.where(few[:, None], np.maximum(greatest_variances(cells, squares), variance), errors**2)
+    quantile, half = _quantiles(question, squares, records), HALF_A_RECORD * records / np.maximum(cells.records, 1)
+    reach = quantile[:, None] * np.sqrt(variances) + half[:, None]
+    middle = np.maximum(counts, 0.0)  # noise takes the count of a rare value below zero, and no true count is
     of_sums = LeastOfSums(cells, counts, records, squares, weights)
     asked = Asked(question.confidence, question.min_records)
-    moments = DesignMoments(counts, cells, design, question.rows, least, of_sums, asked)
+    moments = DesignMoments(counts, cells, design, question.rows, least, of_sums, asked, quantile, half)
     note = f"fewer than {question.min_records} records"
 
     def covariance(cell: int) -> FloatArray:
@@ -156,8 +163,8 @@ def weigh(question: WeightedQuestion, cells: CellData, index: CellIndex) -> Esti
         records=records,
         count=counts,
         std_error=errors,
-        low=np.minimum(np.maximum(counts - reach, 0.0), counts),
-        high=np.maximum(counts + reach, 0.0),
+        low=np.minimum(np.maximum(middle - reach, 0.0), counts),
+        high=middle + reach,
         estimator=("linear",) * cells.n_cells,
         note=tuple(note if marked else "" for marked in few),
         caveats=(
@@ -174,19 +181,15 @@ def weigh(question: WeightedQuestion, cells: CellData, index: CellIndex) -> Esti
     )
 
 
-def _reach(question: WeightedQuestion, cells: CellData, variances: FloatArray) -> FloatArray:
-    """How far intervals reach: Student's quantile, as few records tell the variance, and half a record of mean weight.
+def _quantiles(question: WeightedQuestion, squares: FloatArray, records: FloatArray) -> FloatArray:
+    """Student's quantile for each cell.
 
-    The degrees of freedom are those of the design, but not more than the records of a cell are worth.
+    The degrees of freedom are those of the design, but not more than the records of the cell are worth.
     """
     from scipy.special import stdtrit
 
-    weights = question.design.weights[question.rows]
-    sums, squares = _by_cell(cells, weights), _by_cell(cells, weights**2)
-    freedom = np.clip(kish(squares, sums) - 1, 1, max(question.design.freedom, 1))
-    quantile = stdtrit(freedom, (1 + question.confidence) / 2)
-    half = HALF_A_RECORD * sums / np.maximum(cells.records, 1)
-    return np.asarray(quantile[:, None] * np.sqrt(variances) + half[:, None])
+    freedom = np.clip(kish(squares, records) - 1, 1, max(question.design.freedom, 1))
+    return np.asarray(stdtrit(freedom, (1 + question.confidence) / 2))
 
 
 def _by_cell(cells: CellData, numbers: FloatArray) -> FloatArray:

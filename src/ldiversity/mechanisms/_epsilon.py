@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 
 from ldiversity.base.arrays import BoolArray, CodeArray, FloatArray, Json, SetArray, WordArray
 from ldiversity.base.checks import check_number
-from ldiversity.errors import InfeasibleError, ParameterError, ReleaseFormatError
+from ldiversity.distances import Distance
+from ldiversity.errors import InfeasibleError, ParameterError, ReleaseFormatError, UnsupportedError
 from ldiversity.mechanisms._arguments import check_prior, check_sample, described_number, read_only
 from ldiversity.mechanisms._balanced import BalancedSelection
 from ldiversity.mechanisms._base import SetMechanism
@@ -111,6 +112,32 @@ class EpsilonSelection(SetMechanism):
         epsilon = check_epsilon("EpsilonSelection", epsilon)
         chosen = least_error_l(size, epsilon) if l is None else l
         return cls(Itself(size) if chosen == 1 else UniformSelection.fit(domain, chosen), epsilon)
+
+    @classmethod
+    def fit_balanced(
+        cls, domain: Domain, distance: Distance, d: float, epsilon: float, l: int | None = None
+    ) -> EpsilonSelection:
+        """Balanced sets of l values that are at least d apart, or of as many as give the least expected error.
+
+        Without l, one value more is tried as long as balanced sets exist and the expected error falls, from 2 on.
+
+        Raises
+        ------
+        InfeasibleError
+            When no balanced sets of l values exist, or of 2.
+        """
+        if l is not None:
+            return cls(BalancedSelection.fit(domain, distance, l, d), epsilon)
+        best = cls(BalancedSelection.fit(domain, distance, 2, d), epsilon)
+        for more in range(3, len(domain) + 1):
+            try:
+                tried = cls(BalancedSelection.fit(domain, distance, more, d), epsilon)
+            except (InfeasibleError, UnsupportedError):
+                break
+            if tried.expected_mse(1) >= best.expected_mse(1):
+                break
+            best = tried
+        return best
 
     def __repr__(self) -> str:
         return f"EpsilonSelection({self.base!r}, epsilon={self.epsilon:g})"

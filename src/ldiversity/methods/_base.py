@@ -7,7 +7,8 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
-from typing import Any, ClassVar, Literal, Self
+from types import MappingProxyType
+from typing import Any, ClassVar, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,10 @@ from ldiversity.models import PrivacyModel
 from ldiversity.schema import Domain
 from ldiversity.sentences import Options, Sentence, say
 
-__all__ = ["Grouping", "GroupingMethod", "GroupingRun", "Method", "Partition", "RandomizingMethod"]
+__all__ = ["NEEDED", "Grouping", "GroupingMethod", "GroupingRun", "Method", "Partition", "RandomizingMethod"]
+
+NEEDED: Final = MappingProxyType({"needed": True})
+"""Marks a field that must be given, though it follows one that may be left out."""
 
 
 class Method(ABC):
@@ -95,16 +99,20 @@ class Method(ABC):
 
     @classmethod
     def needed(cls) -> tuple[str, ...]:
-        """The options without a default, which must be given.
+        """The options that must be given: those without a default, and those marked as `NEEDED`.
 
         Examples
         --------
         >>> from ldiversity.methods import SemanticDiversity
         >>> SemanticDiversity.needed()
-        ('l', 'd', 'distance')
+        ('d', 'distance')
         """
         own = fields(cls)  # type: ignore[arg-type]
-        return tuple(one.name for one in own if one.default is MISSING and one.default_factory is MISSING)
+        return tuple(
+            one.name
+            for one in own
+            if (one.default is MISSING and one.default_factory is MISSING) or one.metadata.get("needed")
+        )
 
     @classmethod
     def from_options(cls, options: Mapping[str, object]) -> Self:

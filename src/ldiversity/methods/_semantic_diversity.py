@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from ldiversity.base.arrays import Scalar
@@ -19,9 +19,10 @@ from ldiversity.mechanisms import (
     SimpleSelection,
     check_epsilon,
 )
-from ldiversity.methods._base import RandomizingMethod
+from ldiversity.methods._base import NEEDED, RandomizingMethod
+from ldiversity.methods._option_hints import example_of
 from ldiversity.schema import MISSING_LABEL, Domain
-from ldiversity.sentences import Method, say
+from ldiversity.sentences import Method, Setting, say
 
 __all__ = ["SemanticDiversity"]
 
@@ -35,7 +36,8 @@ class SemanticDiversity(RandomizingMethod):
     Parameters
     ----------
     l
-        How many values each record shows.
+        How many values each record shows, at least 2. With `epsilon` it may be left out: then as many as give the least
+        expected error, of those that have sets with values at least `d` apart.
     d
         Least distance between two values of a set.
     distance
@@ -63,20 +65,23 @@ class SemanticDiversity(RandomizingMethod):
     >>> levels = Domain(values=(1, 2, 3, 4, 5), ordered=True)
     >>> SemanticDiversity(l=2, d=2, distance=OrderedDistance()).fit(levels).worst_posterior()
     0.5
+    >>> ages = Domain(values=tuple(range(24)), ordered=True)
+    >>> SemanticDiversity(d=2, distance=OrderedDistance(), epsilon=1).fit(ages).l
+    5
     """
 
     name: ClassVar[str] = "semantic"
     strength: ClassVar[str | None] = "l"
 
-    l: int
-    d: float
-    distance: Distance | str
+    l: int | None = None
+    d: float | None = field(default=None, metadata=NEEDED)
+    distance: Distance | str | None = field(default=None, metadata=NEEDED)
     selection: Literal["balanced", "minmax", "simple", "ring"] = "balanced"
     prior: Mapping[Scalar, float] | Sequence[float] | None = None
     epsilon: float | None = None
 
     def __post_init__(self) -> None:
-        check_integer("SemanticDiversity", "l", self.l, minimum=2)
+        self._check_given()
         if check_number("SemanticDiversity", "d", self.d, minimum=0) == 0:
             raise ParameterError(
                 "SemanticDiversity",
@@ -97,6 +102,17 @@ class SemanticDiversity(RandomizingMethod):
         if self.epsilon is not None:
             self._check_epsilon(self.epsilon)
 
+    def _check_given(self) -> None:
+        missing = next((name for name in self.needed() if getattr(self, name) is None), None)
+        if missing is not None:
+            raise ParameterError("SemanticDiversity", missing, "must be given", hint=example_of(missing).strip())
+        if self.l is not None:
+            check_integer("SemanticDiversity", "l", self.l, minimum=2)
+        elif self.epsilon is None:
+            raise ParameterError("SemanticDiversity", "l", "must be given").with_hint(
+                say("For example {}, or {} for the l of least error at that.", Setting("l", 3), Setting("epsilon", 2))
+            )
+
     def _check_epsilon(self, epsilon: float) -> None:
         object.__setattr__(self, "epsilon", check_epsilon("SemanticDiversity", epsilon))
         if self.selection != "balanced" or self.prior is not None:
@@ -106,18 +122,21 @@ class SemanticDiversity(RandomizingMethod):
 
     def fit(self, domain: Domain) -> SetMechanism:
         """The mechanism of the chosen selection on this domain."""
-        distance = self.distance
-        if not isinstance(distance, Distance):
-            raise TypeError(distance)
+        distance, d = self.distance, self.d
+        if not isinstance(distance, Distance) or d is None:
+            raise TypeError(self)
+        if self.epsilon is not None:
+            return EpsilonSelection.fit_balanced(domain, distance, d, self.epsilon, self.l)
+        if self.l is None:
+            raise TypeError(self)
         if self.selection == "simple":
-            return SimpleSelection.fit(domain, distance, self.l, self.d)
+            return SimpleSelection.fit(domain, distance, self.l, d)
         if self.selection == "minmax":
-            return MinMaxSelection.fit(domain, distance, self.l, self.d)
+            return MinMaxSelection.fit(domain, distance, self.l, d)
         if self.selection == "ring":
-            return RingSelection.fit(domain, distance, self.l, self.d)
+            return RingSelection.fit(domain, distance, self.l, d)
         prior = _prior_in_code_order(self.prior, domain)
-        balanced = BalancedSelection.fit(domain, distance, self.l, self.d, prior=prior)
-        return balanced if self.epsilon is None else EpsilonSelection(balanced, self.epsilon)
+        return BalancedSelection.fit(domain, distance, self.l, d, prior=prior)
 
 
 def _prior_in_code_order(

@@ -113,7 +113,7 @@ def _plan_attribute(question: _Question, item: Sensitive) -> tuple[AttributePlan
         outlook=outlook,
         claim=claim_of(question.name, mechanism).statement,
         cell_errors={size: math.sqrt(mechanism.expected_mse(size, question.shares)) for size in CELL_SIZES},
-        violation=_violation(question),
+        violation=_violation(question, mechanism.l),
         cautions=(*mechanism.cautions(), *_read_off(item)),
         choices=_choices(question, outlook, best),
         several_sets=_several_sets(mechanism),
@@ -263,12 +263,12 @@ def _try(question: _Question, method: Method) -> Outlook:
         return _refused(method, error)
 
 
-def _violation(question: _Question) -> UniformViolation | None:
+def _violation(question: _Question, l: int) -> UniformViolation | None:
     distance = getattr(question.method, "distance", None)
-    if question.d is None or question.l is None or not isinstance(distance, Distance):
+    if question.d is None or not isinstance(distance, Distance):
         return None
     try:
-        uniform = UniformSelection.fit(question.domain, question.l)
+        uniform = UniformSelection.fit(question.domain, l)
         violation = uniform.violation_probability(distance, question.domain, question.d, question.n)
     except (InfeasibleError, UnsupportedError):
         return None

@@ -50,7 +50,8 @@ class Completable(Generic[Frame_co]):
         formula
             A regression instead, as in `regress`: ``"disease ~ age + C(sex)"``. The relations in it are kept.
         sensitive
-            The attributes to draw; several are drawn together, and keep the relation between them. All when None.
+            The attributes to draw; several are drawn together, and keep the relation between them. When None, all, or
+            with a formula the one before its ~.
         seed
             The same seed gives the same tables. It is the user's own randomness, and tells nothing about the release.
 

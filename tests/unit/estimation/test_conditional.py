@@ -35,7 +35,18 @@ def test_counts_are_those_of_the_joint_distribution(release: Release) -> None:
     assert "estimates themselves" in found.caveats[0]
 
 
-def test_errors_follow_the_delta_method(release: Release) -> None:
+def test_errors_of_counts_are_those_of_the_joint_counts(release: Release) -> None:
+    joint = estimate(release, sensitive=["s", "t"], estimator="linear")
+    whole = joint.covariance().reshape(6, 4, 6, 4)
+
+    found = estimate(release, "t", sensitive="s", estimator="linear")
+
+    assert found.covariance(1) == pytest.approx(whole[:, 1, :, 1])
+    for name in ("std_error", "low", "high"):
+        assert getattr(found, name) == pytest.approx(getattr(joint, name).reshape(6, 4).T)
+
+
+def test_errors_of_shares_follow_the_delta_method(release: Release) -> None:
     joint = estimate(release, sensitive=["s", "t"], estimator="linear")
     counts, whole = joint.count.reshape(6, 4), joint.covariance().reshape(6, 4, 6, 4)
 
@@ -43,10 +54,52 @@ def test_errors_follow_the_delta_method(release: Release) -> None:
 
     total = counts[:, 1].sum()
     gradient = (np.eye(6) - np.outer(counts[:, 1] / total, np.ones(6))) / total
-    slow = total**2 * gradient @ whole[:, 1, :, 1] @ gradient.T
-    assert found.covariance(1) == pytest.approx(slow)
-    assert found.std_error[1] == pytest.approx(np.sqrt(np.diag(slow)))
-    assert found.proportion("v2", "v1").std_error == pytest.approx(found.std_error[1, 2] / total)
+    error = np.sqrt(np.diag(gradient @ whole[:, 1, :, 1] @ gradient.T))
+    assert found.proportion("v2", "v1").std_error == pytest.approx(error[2])
+    # Fieller's ends are those of the delta method, where the margin is many errors from zero.
+    assert found.share_low[1] == pytest.approx(np.clip(found.share[1] - 1.96 * error, 0, None), abs=0.15 * error.max())
+    assert found.share_high[1] == pytest.approx(found.share[1] + 1.96 * error, abs=0.25 * error.max())
+    assert found.shares_apart
+    assert not joint.shares_apart
+
+
+def test_a_sum_of_joint_counts_has_the_error_of_the_sum(release: Release) -> None:
+    joint = estimate(release, sensitive=["s", "t"], estimator="linear")
+    counts, whole = joint.count.reshape(6, 4), joint.covariance().reshape(6, 4, 6, 4)
+
+    found = estimate(release, sensitive="s", where="t in v1,v3", estimator="linear")
+
+    chosen = [1, 3]
+    error = np.sqrt(np.einsum("agah->a", whole[:, chosen][:, :, :, chosen]))
+    middle, reach = counts[:, chosen].sum(axis=1), 1.959964 * error + 0.5
+    assert found.std_error[0] == pytest.approx(error)
+    assert found.low[0] == pytest.approx(np.maximum(middle - reach, 0))
+    assert found.high[0] == pytest.approx(middle + reach)
+
+
+def test_a_sum_in_a_small_cell_has_the_limits_of_its_parts(publish: Any, uniform: SetMechanism) -> None:
+    codes = {"s": np.arange(40) % 6, "t": np.arange(40) % 4}
+    release = publish({"g": ["a"] * 40}, codes, {"s": uniform, "t": UniformSelection(n_values=4, l=2)})
+    joint = estimate(release, sensitive=["s", "t"], estimator="linear")
+
+    found = estimate(release, sensitive="s", where="t in v1,v3", estimator="linear")
+
+    chosen = [1, 3]
+    assert found.low[0] == pytest.approx(joint.low.reshape(6, 4)[:, chosen].sum(axis=1))
+    assert found.high[0] == pytest.approx(np.minimum(joint.high.reshape(6, 4)[:, chosen].sum(axis=1), 40))
+
+
+def test_where_the_margin_may_be_zero_any_share_is_possible(publish: Any, uniform: SetMechanism) -> None:
+    codes = {"s": np.arange(200) % 6, "t": np.arange(200) // 197}  # the last values are those of three records
+    release = publish({"g": ["a"] * 200}, codes, {"s": uniform, "t": UniformSelection(n_values=4, l=2)})
+
+    found = estimate(release, "t", sensitive="s", estimator="linear")
+
+    unsure = found.records < 3
+    assert unsure.any()
+    assert (found.share_low[unsure] <= 0).all()
+    assert (found.share_high[unsure] >= 1).all()
+    assert (found.high - found.low < 200).all()  # counts are known, though
 
 
 def test_cells_of_a_hidden_column_are_not_independent(release: Release) -> None:

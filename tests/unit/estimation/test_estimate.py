@@ -327,7 +327,8 @@ def test_frames_have_one_row_a_cell_and_value(release: Release) -> None:
 
     assert frame.num_rows == 18
     assert frame.column_names == [
-        *("sex", "value", "count", "share", "std_error", "low", "high", "records", "note", "estimator"),
+        *("sex", "value", "count", "share", "std_error", "low", "high", "share_low", "share_high"),
+        *("records", "note", "estimator"),
     ]
     assert set(frame["estimator"].to_pylist()) <= {"mle", "map"}
     assert frame["value"].to_pylist() == [f"v{code}" for code in range(6)] * 3
@@ -355,6 +356,7 @@ def test_shares_are_counts_divided_by_records(release: Release) -> None:
 
     assert np.allclose(result.share.sum(axis=1), 1)
     assert np.allclose(result.share * 200, result.count)
+    assert np.allclose([result.share_low * 200, result.share_high * 200], [result.low, result.high])
 
 
 def test_the_description_is_json_and_complete(release: Release) -> None:
@@ -364,7 +366,9 @@ def test_the_description_is_json_and_complete(release: Release) -> None:
         *("schema", "version", "sensitive", "by", "where", "confidence", "n_records", "caveats", "cells")
     }
     assert described["cells"][-1]["by"] == {"sex": None, "age": 29}
-    assert list(described["cells"][0]["values"][0]) == ["value", "count", "share", "std_error", "low", "high"]
+    assert list(described["cells"][0]["values"][0]) == [
+        *("value", "count", "share", "std_error", "low", "high", "share_low", "share_high")
+    ]
 
 
 def test_dates_are_described_in_iso(publish: Any, uniform: SetMechanism) -> None:

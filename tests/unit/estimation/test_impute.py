@@ -127,7 +127,10 @@ def test_draws_follow_the_exact_posterior(monkeypatch: pytest.MonkeyPatch) -> No
         ({"seed": "x"}, "seed must be"),
         ({"sensitive": "age"}, "sensitive must name distinct attributes"),
         ({"by": "job", "sensitive": "disease"}, "must name published columns"),
-        ({"formula": "disease ~ age"}, "must name one attribute where a formula is given"),
+        ({"formula": "disease ~ age", "sensitive": ["disease", "job"]}, "must name one attribute where a formula"),
+        ({"formula": "age ~ sex"}, "must have a sensitive column before the ~"),
+        ({"formula": "nothing ~ sex"}, "must have a sensitive column before the ~"),
+        ({"formula": "disease, job"}, "must be a text with one ~"),
         ({"formula": "disease ~ age", "sensitive": "disease", "by": "sex"}, "by must be left out"),
         ({"formula": "disease == 'flu' ~ age", "sensitive": "disease"}, "alone before the ~"),
         ({"formula": "job ~ age", "sensitive": "disease"}, "must have the drawn attribute before the ~"),
@@ -138,13 +141,19 @@ def test_what_cannot_be_drawn_is_refused(release: ld.Release, given: dict[str, o
         release.impute(**({"m": 2} | given))  # type: ignore[arg-type]
 
 
-def test_a_formula_for_a_release_of_several_attributes_needs_the_name_of_one(release: ld.Release) -> None:
-    with pytest.raises(ld.ParameterError, match="must name one attribute where a formula is given") as refused:
-        release.impute(2, formula="disease ~ age")
+def test_a_formula_names_the_attribute_of_a_release_of_several(release: ld.Release) -> None:
+    named, alone = (
+        release.impute(2, formula="disease ~ age", seed=4, **given)  # type: ignore[arg-type]
+        for given in ({"sensitive": "disease"}, {})
+    )
 
+    assert [list(table) for table in alone] == [list(table) for table in named]
+    assert "job" not in list(alone[0])
+    assert all(one.equals(other) for one, other in zip(alone, named, strict=True))
+    with pytest.raises(ld.ParameterError, match="must name one attribute") as refused:
+        release.impute(2, formula="disease ~ age", sensitive=["disease", "job"])
     assert refused.value.hint is not None
     assert "Name the one before the ~ in sensitive" in refused.value.hint
-    assert len(release.impute(2, formula="disease ~ age", sensitive="disease")) == 2
 
 
 def test_grouped_releases_are_refused_with_the_reason() -> None:

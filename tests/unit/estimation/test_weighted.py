@@ -182,3 +182,21 @@ def test_derived_figures_of_few_records_are_those_of_hoeffding(release: Release)
 
     for value in (["v0"], ["v0", "v1"]):
         assert found.proportion(value, 1).std_error > usual.proportion(value, 1).std_error  # type: ignore[operator]
+
+
+def test_intervals_of_counts_below_zero_are_those_around_zero_and_hold_the_count(
+    publish: Any, uniform: SetMechanism
+) -> None:
+    release = publish({"w": WEIGHTS}, {"s": np.arange(N) % 2}, {"s": uniform})  # of six values, four have no record
+
+    found = estimate(release, weights="w")
+    plain = estimate(release, estimator="linear")
+
+    below = found.count[0] < 0
+    assert below.any()
+    reach = (found.high - np.maximum(found.count, 0.0))[0]
+    assert (reach > 1.9 * found.std_error[0]).all()
+    assert (found.low[0] == np.where(below, found.count[0], np.maximum(found.count[0] - reach, 0.0))).all()
+    # As without weights: the least end is that of the reported count, and zero elsewhere.
+    assert (plain.low[0] == np.where(plain.count[0] < 0, plain.count[0], np.maximum(plain.low[0], 0.0))).all()
+    assert (plain.high[0][plain.count[0] < 0] > 0).all()

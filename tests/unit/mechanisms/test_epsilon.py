@@ -210,3 +210,60 @@ def test_a_base_with_a_prior_is_refused_in_a_description() -> None:
     described = {**EpsilonSelection(BASES["apart"], 2.0).to_dict(), "base": calibrated.to_dict()}
     with pytest.raises(ReleaseFormatError, match="base must be without a prior"):
         mechanism_from_dict(described, LINE)
+
+
+def apart(sizes: tuple[int, ...]) -> tuple[Domain, ld.Distance]:
+    """Values in groups; those of a group are alike."""
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    alike = np.equal.outer(group, group)
+    names = tuple(range(len(group)))
+    return Domain(names), ld.MatrixDistance(names, np.where(alike, 1.0, 2.0) - np.eye(len(group)))
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.0, 4.0])
+@pytest.mark.parametrize(
+    ("domain", "distance"),
+    [
+        (Domain(tuple(range(24)), ordered=True), ld.OrderedDistance()),
+        apart((2, 2, 2, 2, 2)),
+        apart((4, 4, 4, 3, 3, 2, 1)),
+    ],
+    ids=["ordered", "equal groups", "groups"],
+)
+def test_without_l_sets_apart_have_the_size_of_least_error(
+    domain: Domain, distance: ld.Distance, epsilon: float
+) -> None:
+    errors = {}
+    for l in range(2, len(domain)):
+        try:
+            errors[l] = EpsilonSelection(BalancedSelection.fit(domain, distance, l, 2), epsilon).expected_mse(1)
+        except InfeasibleError:
+            break
+    assert len(errors) > 2
+
+    chosen = ld.SemanticDiversity(d=2, distance=distance, epsilon=epsilon).fit(domain)
+
+    assert chosen.l == min(errors, key=errors.__getitem__)
+    assert chosen.epsilon == epsilon
+
+
+def test_without_l_a_distance_that_no_set_has_is_refused() -> None:
+    with pytest.raises(InfeasibleError, match="closer than d"):
+        ld.SemanticDiversity(d=2, distance=ld.MatrixDistance((0, 1, 2), 1.0 - np.eye(3)), epsilon=1).fit(
+            Domain((0, 1, 2))
+        )
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"d": 2, "distance": "ordered"}, "l must be given.*epsilon=2 for the l of least error"),
+        ({"l": 2, "distance": "ordered"}, "d must be given"),
+        ({"l": 2, "d": 2}, "distance must be given"),
+        ({"l": 1, "d": 2, "distance": "ordered", "epsilon": 1}, "l must be an integer of at least 2"),
+        ({"d": 2, "distance": "ordered", "epsilon": 1, "selection": "ring"}, "epsilon must be left out"),
+    ],
+)
+def test_what_semantic_diversity_lacks_is_named(options: dict[str, object], words: str) -> None:
+    with pytest.raises(ParameterError, match=f"(?s){words}"):
+        ld.SemanticDiversity(**options)  # type: ignore[arg-type]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ldiversity.estimation._regression._answer import Coefficient, Regression
-from ldiversity.estimation._regression._draws import draw_coefficients
+from ldiversity.estimation._regression._draws import draw_coefficients, outcome_of
 from ldiversity.estimation._regression._regress import regress
 
-__all__ = ["Coefficient", "Regression", "draw_coefficients", "regress"]
+__all__ = ["Coefficient", "Regression", "draw_coefficients", "outcome_of", "regress"]

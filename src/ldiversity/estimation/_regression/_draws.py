@@ -19,7 +19,14 @@ if TYPE_CHECKING:
     from ldiversity.base.arrays import FloatArray
     from ldiversity.release import Release
 
-__all__ = ["draw_coefficients"]
+__all__ = ["draw_coefficients", "outcome_of"]
+
+
+def outcome_of(release: Release, formula: str) -> str:
+    """The sensitive column before the ~ of a formula."""
+    read = read_formula(formula)
+    check_formula(release, read)
+    return read.outcome
 
 
 def draw_coefficients(

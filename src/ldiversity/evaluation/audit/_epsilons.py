@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import exp, tanh
+from typing import Final
 
 from ldiversity.base.answers import Answer, fact, fit_screen
 from ldiversity.base.checks import name_all
@@ -13,6 +14,10 @@ from ldiversity.errors import ParameterError
 from ldiversity.release import Release
 
 __all__ = ["EpsilonSum", "SpentEpsilon", "add_epsilons", "epsilon_note"]
+
+_OTHERS: Final = (
+    "what other releases spend on them adds up: add_epsilons (on the command line: epsilons) says how much it is."
+)
 
 
 @dataclass(frozen=True)
@@ -53,15 +58,18 @@ class EpsilonSum(Answer, schema="epsilons", version=1):
             f"{'no epsilon' if one.epsilon is None else f'epsilon {number(one.epsilon)}'}"
             for one in self.spent
         ]
+        return fit_screen([self.verdict, *lines])
+
+    @property
+    def verdict(self) -> str:
+        """What it comes to, as a text for readers."""
         if self.total is None:
-            last = "Something has no epsilon, so that together nothing bounds what is learned about a person."
-        else:
-            factor = number(exp(min(self.total, 700)))
-            last = (
-                f"Together at most epsilon {number(self.total)}, a factor of {factor}: for a "
-                "person with one record in each release. Who has more rows spends an epsilon once for each of them."
-            )
-        return fit_screen([last, *lines])
+            return "Something has no epsilon, so that together nothing bounds what is learned about a person."
+        factor = number(exp(min(self.total, 700)))
+        return (
+            f"Together at most epsilon {number(self.total)}, a factor of {factor}: for a "
+            "person with one record in each release. Who has more rows spends an epsilon once for each of them."
+        )
 
 
 def add_epsilons(*releases: Release) -> EpsilonSum:
@@ -106,9 +114,9 @@ def epsilon_note(release: Release) -> str | None:
     if len(known) == 1:
         return (
             f"One record spends epsilon {number(spent.total)}. A person spends it once for each of their rows, and "
-            "what other releases spend on them adds up."
+            f"{_OTHERS}"
         )
     return (
         f"The epsilons of {len(known)} sensitive attributes add up to {number(spent.total)} for one record. A "
-        "person spends it once for each of their rows, and what other releases spend on them adds up."
+        f"person spends it once for each of their rows, and {_OTHERS}"
     )

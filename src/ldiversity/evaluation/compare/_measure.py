@@ -104,6 +104,7 @@ def _measured(candidate: Candidate, setting: Setting, release: Release, seconds:
         "distributions", notes, lambda: max(distribution_mse(table, release, sensitive=name) for name in names)
     )
     association = _attempt("association", notes, lambda: _association(setting, release))
+    classifier = _attempt("classifier", notes, lambda: _classified(candidate.chosen, setting))
     promised = max(float(release.claim(name).posterior) for name in release.sensitive)
     return replace(
         identity(candidate),
@@ -126,7 +127,8 @@ def _measured(candidate: Candidate, setting: Setting, release: Release, seconds:
         distribution_mse=spread,
         conditional=None if association is None else association[0],
         coefficients=None if association is None else association[1],
-        classifier=_attempt("classifier", notes, lambda: _classified(candidate.chosen, setting)),
+        classifier=classifier,
+        classifier_tested=None if classifier is None or setting.sample is None else setting.sample[1].num_rows,
         judged_by=setting.judged_by,
         cpu_seconds=round(seconds, 3),
         notes=tuple(notes),

@@ -62,6 +62,7 @@ _COLUMNS: Final[Mapping[str, pa.DataType]] = {
     "association_lost": pa.float64(),
     "coefficient_error": pa.float64(),
     "classifier_accuracy": pa.float64(),
+    "classifier_error": pa.float64(),
     "cpu_seconds": pa.float64(),
     "reason": pa.string(),
 }

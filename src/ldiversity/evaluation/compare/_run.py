@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import sqrt
 from typing import Final, Literal, TypeAlias
 
 from ldiversity.base.answers import Scalar, fact
@@ -124,6 +125,8 @@ class ComparedRun:
     classifier
         How often a classifier is right about other people that was trained on a release of a sample of the table,
         beside one trained on that sample and the most frequent value: `classifier_accuracy` of the worst attribute.
+    classifier_tested
+        On how many records; see `classifier_error`.
     judged_by
         Which error the map and the recommendation use: that of the ``queries``, or what is lost of the ``association``
         of values with quasi-identifiers, where queries say little.
@@ -168,6 +171,7 @@ class ComparedRun:
     coefficients: Kept | None = None
     classifier: Kept | None = None
     judged_by: Literal["queries", "association"] = "queries"
+    classifier_tested: int | None = None
 
     @property
     def failed(self) -> bool:
@@ -223,6 +227,24 @@ class ComparedRun:
         """What is lost within small cells: 0 is nothing; at 1, how frequent values are overall says as much."""
         lost = None if self.conditional is None else self.conditional.lost
         return None if lost is None or lost != lost else lost  # noqa: PLR0124 - NaN
+
+    @fact
+    def classifier_error(self) -> float | None:
+        """The standard error of `classifier.release`, by the draw of the records that it was tested on (binomial).
+
+        Another sample to train on would add to it.
+
+        Examples
+        --------
+        >>> kept = Kept(release=0.5, original=0.6, baseline=0.4)
+        >>> ComparedRun("bsgi l=3", "bsgi", {}, classifier=kept, classifier_tested=2_500).classifier_error
+        0.01
+        """
+        return None if self.classifier is None else self.tested_error(self.classifier.release)
+
+    def tested_error(self, share: float) -> float | None:
+        """The standard error of a share of the records that classifiers were tested on."""
+        return sqrt(share * (1 - share) / self.classifier_tested) if self.classifier_tested else None
 
     @fact
     def broken(self) -> tuple[str, ...]:

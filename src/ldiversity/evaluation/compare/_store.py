@@ -21,7 +21,7 @@ from ldiversity.sentences import Sentence
 __all__ = ["RunStore"]
 
 _FORMAT: Final = "ldiversity-comparison-run"
-_VERSION: Final = 3
+_VERSION: Final = 4
 _KEY_FILE: Final = "comparison.key"
 _ENDING: Final = ".run.json"
 _TEXTS: Final = ("reason", "hint")

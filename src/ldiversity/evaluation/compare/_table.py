@@ -24,7 +24,9 @@ LEGEND: Final = (
 ASSOCIATION: Final = (
     "error within cells: how far distributions within small cells are off, on average. lost: that, where 0 is the "
     "original and 100 % frequencies alone, the same for every cell. error of coefficients: of logistic regressions, in "
-    "log-odds. classifier right: about people whom it has not seen, trained on a release of a sample of the table."
+    "log-odds. classifier right: about people whom it has not seen, trained on a release of a sample of the table; "
+    "beside it the standard error, in percentage points, by the draw of these people. So a run can be above the "
+    "original by chance: compare their distance with the error."
 )
 """What the columns of `association_table` mean."""
 
@@ -57,7 +59,7 @@ def exposure_table(comparison: Comparison) -> TextTable:
 
 def association_table(comparison: Comparison) -> TextTable:
     """What the runs keep of how values depend on quasi-identifiers, above what the table and frequencies alone have."""
-    heads = ("run", "error within cells", "lost", "error of coefficients", "classifier right")
+    heads = ("run", "error within cells", "lost", "error of coefficients", "classifier right", "std. error (points)")
     measured = [run for run in comparison.rows if not run.failed]
     rows = [
         [
@@ -66,6 +68,7 @@ def association_table(comparison: Comparison) -> TextTable:
             percent(run.association_lost),
             number(None if run.coefficients is None else run.coefficients.release, 3),
             percent(None if run.classifier is None else run.classifier.release),
+            points(run.classifier_error),
         ]
         for run in measured
     ]
@@ -75,7 +78,9 @@ def association_table(comparison: Comparison) -> TextTable:
             for name in ("conditional", "coefficients", "classifier")
         ]
         lost = {"original": 0.0, "baseline": 1.0}[who]
-        rows.append([label, percent(first[0]), percent(lost), number(first[1], 3), percent(first[2])])
+        tested = next((run for run in measured if run.classifier is not None), None)
+        error = None if tested is None or first[2] is None else tested.tested_error(first[2])
+        rows.append([label, percent(first[0]), percent(lost), number(first[1], 3), percent(first[2]), points(error)])
     return TextTable(heads, rows, range(1, len(heads)))
 
 

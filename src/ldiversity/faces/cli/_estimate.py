@@ -125,23 +125,24 @@ def command(
 def _render(estimate: Estimate, page: Page, *, sampled: bool) -> None:
     chosen = f" where {' and '.join(estimate.where)}" if estimate.where else ""
     page.title(f"{', '.join(estimate.sensitive)}: {counted(estimate.n_records, 'record')}{chosen}")
-    low = f"low ({level(estimate.confidence)})"
+    ends = [f"low ({level(estimate.confidence)})", "high"] + ["share low", "share high"] * estimate.shares_apart
     page.table(
-        [*estimate.by, "records", "value", "count", "share", "std. error", low, "high", "estimator", "note"],
-        [row for cell in estimate.cells for row in _rows(cell)],
-        right={len(estimate.by), *range(len(estimate.by) + 2, len(estimate.by) + 7)},
+        [*estimate.by, "records", "value", "count", "share", "std. error", *ends, "estimator", "note"],
+        [row for cell in estimate.cells for row in _rows(cell, apart=estimate.shares_apart)],
+        right={len(estimate.by), *range(len(estimate.by) + 2, len(estimate.by) + 5 + len(ends))},
     )
     if not sampled:  # else the caveats say what counts and errors are about
         page.text(_OF_RECORDS)
     page.bullets(estimate.caveats)
 
 
-def _rows(cell: EstimatedCell) -> Iterator[list[str]]:
+def _rows(cell: EstimatedCell, *, apart: bool) -> Iterator[list[str]]:
     """One row per value; only the first row repeats what is about the cell."""
     from ldiversity.schema import label_text
 
     once, last = [*map(label_text, cell.by.values()), number(cell.records)], [cell.estimator, cell.note]
     for value in cell.values:
         numbers = [decimal(value.std_error), decimal(value.low), decimal(value.high)]
+        numbers += [percent(value.share_low), percent(value.share_high)] if apart else []
         yield [*once, value.name, decimal(value.count), percent(value.share), *numbers, *last]
         once, last = [""] * len(once), [""] * len(last)

@@ -34,6 +34,7 @@ _MODULES: Final = MappingProxyType(
         "regress": "_regress",
         "attack": "_attack",
         "audit": "_audit",
+        "epsilons": "_epsilons",
         "report": "_report",
         "key": "_key",
         "collect": "_collect",

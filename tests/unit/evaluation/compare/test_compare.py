@@ -11,8 +11,9 @@ import pyarrow as pa
 import pytest
 
 import ldiversity as ld
+from ldiversity.base.numbers import points
 from ldiversity.errors import ParameterError, SchemaError, UnsupportedError
-from ldiversity.evaluation.compare import _measure
+from ldiversity.evaluation.compare import ASSOCIATION, _measure, association_table
 
 ROLES: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": "disease"}
 
@@ -49,6 +50,28 @@ def test_the_figures_are_those_of_the_measures_on_the_same_release(people: pa.Ta
     assert row.ncp == pytest.approx(ld.ncp(people, release))
     assert row.distribution_mse == pytest.approx(ld.distribution_mse(people, release))
     assert row.models["frequency"] == ld.audit(release).models["frequency"].value
+
+
+def test_what_a_classifier_gets_right_has_the_error_of_the_records_it_was_tested_on() -> None:
+    table, methods = pa.table(ld.datasets.patients(700, seed=1)), ["randomized-addition", "anatomy", "bsgi"]
+    found = ld.compare(table, **ROLES, l=2, methods=methods, queries=5, attacks=["mechanism", "homogeneity"], seed=1)
+    shown = association_table(found)
+    heads, rows = shown.heads, {row[0]: row for row in shown.rows}
+    place = heads.index("std. error (points)")
+
+    for run in found.rows:
+        right, tested = run.classifier, run.classifier_tested
+        assert right is not None
+        assert tested == 350  # the other half of the records learns
+        whole = right.release * tested
+        assert whole == pytest.approx(round(whole))
+        assert run.classifier_error == pytest.approx((right.release * (1 - right.release) / tested) ** 0.5)
+        assert rows[run.label][place] == points(run.classifier_error)
+    kept = found.rows[0].classifier
+    assert kept is not None
+    assert rows["original table"][place] == points((kept.original * (1 - kept.original) / 350) ** 0.5)
+    assert found.to_frame()["classifier_error"].to_pylist() == [run.classifier_error for run in found.rows]
+    assert "standard error" in ASSOCIATION
 
 
 def test_the_query_error_is_that_of_the_workload(people: pa.Table) -> None:

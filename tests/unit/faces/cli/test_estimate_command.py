@@ -57,7 +57,9 @@ def test_csv_holds_a_row_for_each_cell_and_value(run: Run, release: Path, tmp_pa
     run("estimate", release, "--by", "sex", "--csv", tmp_path / "estimate.csv")
 
     lines = (tmp_path / "estimate.csv").read_text().splitlines()
-    assert lines[0].replace('"', "") == "sex,value,count,share,std_error,low,high,records,note,estimator"
+    assert lines[0].replace('"', "") == (
+        "sex,value,count,share,std_error,low,high,share_low,share_high,records,note,estimator"
+    )
     assert len(lines) == 1 + 2 * 24
 
 
@@ -175,3 +177,17 @@ def test_errors_of_a_sample_are_not_said_to_be_noise_alone(run: Run, release: Pa
     assert "describe the noise that hides the true values" in " ".join(plain.split())
     assert "describe the noise that hides the true values" not in " ".join(weighted.split())
     assert "hold the error of sampling and the noise of the dummies" in " ".join(weighted.split())
+
+
+def test_cells_of_a_hidden_column_show_limits_of_shares(run: Run, facts: Facts, patients: Path, tmp_path: Path) -> None:
+    roles = ["--quasi", "age", "--sensitive", "disease,sex", "--drop", "name,zip,job", "--epsilon", "2"]
+    assert run("anonymize", patients, *roles, "-o", tmp_path / "release").exit_code == 0
+    asked = ["estimate", tmp_path / "release", "--by", "sex", "--sensitive", "disease"]
+
+    value = facts(*asked)["cells"][0]["values"][0]
+    shown = run(*asked).stdout
+
+    assert value["share_low"] <= value["share"] <= value["share_high"]
+    assert "share low" in shown
+    assert f"{value['share_high']:.1%}".replace("%", " %") in shown
+    assert "share low" not in run(*asked[:2], "--sensitive", "disease").stdout

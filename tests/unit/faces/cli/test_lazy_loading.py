@@ -49,7 +49,7 @@ def test_help_lists_every_command_with_a_sentence(run: Run) -> None:
     commands = [line.split()[0] for line in shown.split("Commands:")[1].splitlines() if line.strip()]
     assert commands == [
         *("describe", "hierarchy", "plan", "compare", "anonymize", "estimate", "associate", "contrast", "trend"),
-        *("regress", "attack", "audit", "report", "key", "collect", "schema", "demo"),
+        *("regress", "attack", "audit", "epsilons", "report", "key", "collect", "schema", "demo"),
     ]
     assert "..." not in shown.split("Commands:")[1]
 

@@ -33,6 +33,19 @@ def test_a_least_distance_means_semantic_diversity(facts: Facts, patients: Path,
     assert 0 < disease["violation_if_uniform"]["average"] < 1
 
 
+def test_with_an_epsilon_the_l_of_semantic_diversity_is_found(
+    facts: Facts, patients: Path, roles: list[str], tree: Path
+) -> None:
+    asked = ["--method", "semantic", "-d", 2, "--distance", f"tree:{tree}", "--epsilon", 2]
+
+    (disease,) = facts("plan", patients, *roles, *asked)["attributes"]
+
+    errors = {one["l"]: one["expected_mse"] for one in disease["choices"]}
+    assert disease["l"] == disease["least_error_l"] == min(errors, key=errors.__getitem__)
+    assert len(errors) > 2
+    assert 0 < disease["violation_if_uniform"]["average"] < 1
+
+
 def test_text_shows_the_claim_and_who_gains_more(run: Run, patients: Path, semantic: list[object]) -> None:
     shown = " ".join(run("plan", patients, *semantic).stdout.split())
 
