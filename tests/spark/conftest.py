@@ -151,6 +151,7 @@ def _write_canaries(private: Path) -> None:
     name, disease = (cell.decode() for cell in CELLS.values())
     del people["zip"], people["job"]
     people["name"] = [f"{name}-{number}" for number in range(n_rows)]
+    people["who"] = [f"{name}-of-{number // 2}" for number in range(n_rows)]
     people["disease"] = [value if number % 9 else disease for number, value in enumerate(people["disease"])]
     pq.write_table(pa.table(people), private / "people.parquet", row_group_size=300)
     ld.Key.new().save(private / "holder.key")
