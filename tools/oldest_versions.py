@@ -4,8 +4,8 @@
     pip install --constraint oldest.txt --editable '.[test]'
 
 The lower bounds stand in pyproject.toml and nowhere else. Of each package that it names, for the project itself or
-for the extras given, this asks pip for the releases that have a wheel for this Python, and prints the oldest within the
-bounds. What those packages need in turn is left to pip.
+for the extras given, this asks pip for the releases that have a wheel for this Python, or for all where none has one.
+It prints the oldest within the bounds. What those packages need in turn is left to pip.
 """
 
 from __future__ import annotations
@@ -60,19 +60,22 @@ def lower_bounds(project: dict[str, Any], extras: Iterable[str]) -> Iterator[tup
 
 
 def releases(name: str) -> list[str]:
-    """Ask pip for the releases of a package that have a wheel for this Python.
+    """Ask pip for the releases of a package that have a wheel for this Python, or for all, if none has one.
 
-    Only an error of ``pip install`` lists just these; ``pip index versions`` lists all, whatever they are for.
+    pyspark comes as sources alone, and pip builds it. Only an error of ``pip install`` lists just what fits;
+    ``pip index versions`` lists all, whatever they are for.
     """
-    options = ["--dry-run", "--no-deps", "--ignore-installed", "--only-binary", ":all:"]
-    command = [sys.executable, "-m", "pip", "install", *options, f"{name}<0"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    listed = re.search(r"\(from versions: (.*)\)", done.stderr)
-    found = [] if listed is None else listed[1].split(", ")
-    final = [version for version in found if re.fullmatch(r"[\d.]+(\.post\d+)?", version)]
-    if not final:
-        sys.exit(f"pip lists no release of {name!r} for this Python:\n{done.stderr}")
-    return final
+    options = ["--dry-run", "--no-deps", "--ignore-installed"]
+    said = ""
+    for wheels in (["--only-binary", ":all:"], []):
+        command = [sys.executable, "-m", "pip", "install", *options, *wheels, f"{name}<0"]
+        said = subprocess.run(command, capture_output=True, text=True, check=False).stderr
+        listed = re.search(r"\(from versions: (.*)\)", said)
+        found = [] if listed is None else listed[1].split(", ")
+        final = [version for version in found if re.fullmatch(r"[\d.]+(\.post\d+)?", version)]
+        if final:
+            return final
+    sys.exit(f"pip lists no release of {name!r} for this Python:\n{said}")
 
 
 def oldest(name: str, low: str, versions: Iterable[str]) -> str:

@@ -53,3 +53,13 @@ def test_pip_is_asked_for_the_releases(
             TOOL["releases"]("x")
     else:
         assert TOOL["releases"]("x") == releases
+
+
+def test_a_package_without_wheels_is_taken_as_sources(monkeypatch: pytest.MonkeyPatch) -> None:
+    def pip(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        said = SAID.format("none" if "--only-binary" in command else "4.0.0, 4.1.0.dev1, 4.1.0")
+        return subprocess.CompletedProcess(command, 1, "", said)
+
+    monkeypatch.setattr(subprocess, "run", pip)
+
+    assert TOOL["releases"]("x") == ["4.0.0", "4.1.0"]

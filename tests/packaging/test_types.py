@@ -41,7 +41,7 @@ def check_types(*files: Path) -> str:
 
 def test_the_first_page_and_the_examples_pass_and_kinds_of_frames_are_known(tmp_path: Path) -> None:
     page, kinds = tmp_path / "page.py", tmp_path / "kinds.py"
-    page.write_text(f"import pandas as pd\nframe = pd.DataFrame()\n{PYTHON}", encoding="utf-8")
+    page.write_text(PYTHON, encoding="utf-8")
     kinds.write_text(KINDS, encoding="utf-8")
 
     said = check_types(page, kinds, *EXAMPLES)

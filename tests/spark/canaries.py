@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from unittest import mock
@@ -15,6 +16,7 @@ import ldiversity as ld
 from ldiversity.base.randomness import Key
 from ldiversity.engines import Secrets
 from ldiversity.engines.spark import SparkEngine, _engine
+from ldiversity.engines.spark._envelope import Envelope
 from ldiversity.publish import Publication
 
 CELLS: Final = {"name": b"Canary-of-a-name", "value": b"canary-of-a-disease"}
@@ -40,22 +42,26 @@ def forms(secret: bytes) -> list[bytes]:
 def found(folder: Path, secrets: dict[str, bytes]) -> set[str]:
     """Which secrets are in the files of a folder, in any form."""
     seen: set[str] = set()
+    wanted = {name: forms(secret) for name, secret in secrets.items()}
     for file in [folder, *folder.rglob("*")]:
         try:
             content = file.read_bytes() if file.is_file() else b""
         except FileNotFoundError:  # Spark has just removed it
             continue
-        seen |= {name for name, secret in secrets.items() if any(form in content for form in forms(secret))}
+        seen |= {name for name, texts in wanted.items() if any(text in content for text in texts)}
     return seen
 
 
-def publish_canaries(spark: Any, base: Path, own: Path) -> bytes:
-    """Publish with and without the holder's key, and tell what must be found nowhere; returns that key."""
+def use_canaries(spark: Any, base: Path, own: Path) -> tuple[bytes, SparkEngine]:
+    """Publish, audit and estimate with and without the holder's key, and tell what must be found nowhere.
+
+    Returns that key, and the engine, which removes what it has in its scratch folder when nobody holds it any more.
+    """
     engine, job = SparkEngine(spark, scratch=made(base / "scratch"), file_rows=300), Key.new()
     holder = Key.load(own / "holder.key").travelling()
     keys = {"holder": holder, "job": job.travelling(), "engine": engine._own.job.travelling()}
     plans, said = made(base / "plans"), []
-    travel, program, secrets_of = _engine.as_closure, engine.program, Publication._secrets
+    travel, program, secrets_of, of = _engine.as_closure, engine.program, Publication._secrets, Envelope.of
 
     def traveling(made: Any) -> Any:
         function = travel(made)
@@ -63,38 +69,54 @@ def publish_canaries(spark: Any, base: Path, own: Path) -> bytes:
         keys[f"function {len(keys)}"] = packed[len(packed) // 2 :][:48]  # it is compressed, and hides keys
         return function
 
+    def enveloped(secrets: Secrets) -> Envelope:
+        if secrets.job.travelling() not in keys.values():
+            keys[f"other job {len(keys)}"] = secrets.job.travelling()
+        return of(secrets)
+
     def planned(_: SparkEngine, *words: Any, **others: Any) -> Any:
         frame = program(*words, **others)
-        (plans / f"{len(keys)}.txt").write_text(str(frame._jdf.queryExecution().toString()))
+        (plans / f"{len(list(plans.iterdir()))}.txt").write_text(str(frame._jdf.queryExecution().toString()))
         return frame
 
     def with_job(self: Publication, *words: Any) -> Secrets:
         made = secrets_of(self, *words)
         return Secrets(made.key, job=job, key_file=made.key_file)
 
-    known: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": "disease", "engine": engine}
-    known["method"] = "randomized-addition:l=3"
-    keyed = {"key": str(own / "holder.key"), "record_id": "name"}
-    table = str(own / "people.parquet")
-    runs: list[tuple[Any, dict[str, Any]]] = [
-        (table, {"drop": "name"}),
-        (spark.read.parquet(table).filter("age >= 0"), keyed),  # which is staged
-        (table, keyed | {"record_id": "sex", "quasi": "age", "drop": "name"}),  # which is refused
-    ]
     with (
         _watched(base / "local", lambda: CELLS | keys) as passing,
         mock.patch.object(_engine, "as_closure", traveling),
+        mock.patch.object(Envelope, "of", enveloped),
         mock.patch.object(SparkEngine, "program", planned),
         mock.patch.object(Publication, "_secrets", with_job),
     ):
-        for place, (data, more) in enumerate(runs):
+        for run in _runs(engine, str(own / "people.parquet"), str(own / "holder.key"), base / "releases"):
             try:
-                ld.anonymize(data, **known | more, output=base / "releases" / str(place))
+                run()
             except ld.LDiversityError as error:
                 said.append(str(error))
     shown = {name: key.hex() for name, key in keys.items()}
     tell(own / "told.json", {"keys": shown, "said": said, "passing": sorted(passing)})
-    return holder
+    return holder, engine
+
+
+def _runs(engine: SparkEngine, table: str, key: str, releases: Path) -> Iterator[Callable[[], object]]:
+    """What holders and users ask a cluster for: sets, classes, audits and estimates."""
+    known: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": "disease", "engine": engine}
+    sets, keyed = known | {"method": "randomized-addition:l=3"}, {"key": key, "record_id": "name"}
+    of_people = known | {"drop": "name", "person": "who"}
+    frame = engine.session.read.parquet(table).filter("age >= 0")
+    yield partial(ld.anonymize, table, **sets, drop=["name", "who"], output=releases / "sets")
+    yield partial(ld.anonymize, frame, **sets, **keyed, drop="who", output=releases / "staged")
+    refused = sets | keyed | {"record_id": "sex", "quasi": "age", "drop": ["name", "who"]}
+    yield partial(ld.anonymize, table, **refused, output=releases / "refused")
+    yield partial(ld.anonymize, table, **sets | of_people, key=key, output=releases / "people")
+    yield partial(ld.anonymize, table, **of_people, method="bsgi:l=2", output=releases / "bsgi")
+    yield partial(ld.anonymize, table, **known, drop=["name", "who"], method="anatomy:l=2", output=releases / "anatomy")
+    yield partial(ld.audit, table, **known, person="who")
+    for one in ("sets", "bsgi"):
+        yield partial(ld.audit, releases / one, engine=engine)
+        yield partial(ld.estimate, releases / one, by="sex", engine=engine)
 
 
 @contextmanager

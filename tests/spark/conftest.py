@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from tests.spark import drivers
 from tests.spark.canaries import CELLS, found
 
 N_ROWS = 3000
+_NOT_RUN = "the tests of Spark are not run"
 _SETTINGS = {
     "spark.sql.shuffle.partitions": "2",
     # The same Java serves clients of Spark Connect.
@@ -26,6 +27,18 @@ _SETTINGS = {
     "spark.connect.grpc.binding.address": "127.0.0.1",
     "spark.connect.grpc.binding.port": "0",
 }
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Without Spark, all skipped tests have one place and one reason, which makes one line of the summary."""
+    report = yield
+    reason = str(call.excinfo.value) if call.excinfo is not None and report.skipped else ""
+    if reason.startswith(_NOT_RUN):
+        report.longrepr = (__file__, 1, f"Skipped: {reason}")
+    return report
 
 
 @pytest.fixture(scope="session")
@@ -48,7 +61,7 @@ def engine(local_dir: Path) -> Iterator[SparkEngine]:
         try:
             made = SparkEngine(master="local[2]")
         except UnsupportedError as error:
-            pytest.skip(f"the tests of Spark are not run: {error.message}")
+            pytest.skip(f"{_NOT_RUN}: {error.message}")
     yield made
     made.close()
     made.session.stop()
@@ -151,6 +164,7 @@ def _write_canaries(private: Path) -> None:
     name, disease = (cell.decode() for cell in CELLS.values())
     del people["zip"], people["job"]
     people["name"] = [f"{name}-{number}" for number in range(n_rows)]
+    people["who"] = [f"{name}-of-{number // 2}" for number in range(n_rows)]
     people["disease"] = [value if number % 9 else disease for number, value in enumerate(people["disease"])]
     pq.write_table(pa.table(people), private / "people.parquet", row_group_size=300)
     ld.Key.new().save(private / "holder.key")

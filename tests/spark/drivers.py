@@ -31,7 +31,7 @@ from ldiversity.engines.spark import SparkEngine
 from ldiversity.publish import _publish_sets
 from ldiversity.publish._draw import DrawSets
 from ldiversity.release import SetWriter, Written
-from tests.spark.canaries import logged, made, publish_canaries, tell
+from tests.spark.canaries import logged, made, tell, use_canaries
 
 SEED: Final = 7
 N_ROWS: Final = 3000
@@ -285,7 +285,7 @@ def cluster(private: str, table: str, folder: str) -> None:
     """
     base = Path(folder)
     spark = session(_two_workers(), logged(base) | _SPECULATION)
-    holder = publish_canaries(spark, base, Path(private))
+    holder, used = use_canaries(spark, base, Path(private))
     question = prepared(SparkEngine(spark, file_rows=N_ROWS // N_FILES), table)
     runs: list[tuple[str, type[SlowDraw], Callable[[Path, Path], bool], dict[str, Any]]] = [
         ("worker", SlowDraw, _kill_worker, {"seconds": PAUSE}),
@@ -307,6 +307,7 @@ def cluster(private: str, table: str, folder: str) -> None:
     (base / "ready").touch()
     while not (base / "spread").exists():
         time.sleep(0.05)
+    del used  # what it had in its scratch folder has been searched
     spark.sparkContext.broadcast(holder)
     (base / "was spread").touch()
     with slow(SlowDraw, made(base / "driver")):

@@ -251,9 +251,16 @@ def test_a_file_that_lost_all_its_bytes_is_not_passed_over(
     assert engine.open(tmp_path).n_rows == N_ROWS
     (tmp_path / "lost.parquet").touch()
 
-    for table in (tmp_path, spark.read.parquet(str(tmp_path))):
-        with pytest.raises(ld.SchemaError, match=r"file 'lost\.parquet' must be a whole Parquet file"):
-            engine.open(table)
+    refused = r"file 'lost\.parquet' must be a whole Parquet file"
+    with pytest.raises(ld.SchemaError, match=refused):
+        engine.open(tmp_path)
+    try:
+        frame = spark.read.parquet(str(tmp_path))
+    except Exception as error:  # noqa: BLE001 - Spark 4.0 looks into the file itself, and makes no frame
+        assert "lost.parquet" in str(error)  # noqa: PT017 - newer versions raise nothing here
+    else:
+        with pytest.raises(ld.SchemaError, match=refused):
+            engine.open(frame)
 
 
 def test_a_type_that_arrow_does_not_have_is_refused_by_its_column(engine: SparkEngine, spark: Any) -> None:

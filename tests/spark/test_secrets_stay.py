@@ -18,12 +18,16 @@ def test_no_cell_is_left_where_it_must_not_be(cluster: Cluster) -> None:
     # says.
     assert cluster.cells["local"] <= {"value"}
     assert cluster.cells["releases"] == {"value"}  # a member of sets, as it should be
-    assert len(cluster.said) == 1
+    assert len(cluster.said) == 1  # all other publications, audits and estimates came to their end
+    assert {file.parent.name for file in cluster.folder.glob("releases/*/release.json")} == {
+        *("sets", "staged", "people", "bsgi", "anatomy")
+    }
     assert not [text for text in cluster.said for cell in CELLS.values() if cell.decode() in text]
 
 
 def test_no_key_is_left_anywhere_and_one_that_is_spread_would_be_found(cluster: Cluster) -> None:
     assert set(cluster.keys) > {"holder", "job", "engine"}
+    assert len([name for name in cluster.keys if name.startswith("other job ")]) > 2  # of audits and estimates
     assert set(cluster.passing) <= {"value"}  # what is counted stands on disk for a moment, as the guide says
 
     assert cluster.found == set()

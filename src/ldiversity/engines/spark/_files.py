@@ -9,6 +9,7 @@ from typing import Any, Final
 from ldiversity.engines.spark._paths import FileState, local_path, pattern_of_uri, size_in, state_of
 from ldiversity.engines.spark._quiet import quiet
 from ldiversity.engines.spark._session import Frame, Session, is_connect
+from ldiversity.engines.spark._unread import without_content
 from ldiversity.errors import SchemaError
 
 __all__ = [
@@ -92,7 +93,7 @@ def list_files(frame: Frame) -> InputFiles | None:
         states = tuple(map(_state, paths))
         for path, state in zip(paths, states, strict=True):
             if state is not None and size_in(state) == 0:
-                raise _without_content(path)
+                raise without_content(Path(local_path(path) or path).name)
         facts = _facts(frame)
         for salt in _SALTS:
             found = (
@@ -113,13 +114,6 @@ def list_files(frame: Frame) -> InputFiles | None:
                 known = frozenset((row["path"], row["size"], row["changed"], row["n"]) for row in found)
                 return InputFiles(paths, states, known, salt)
     raise SchemaError("table", "must have fewer files", got=len(found)).with_hint("Write it again, in larger files.")
-
-
-def _without_content(uri: str) -> SchemaError:
-    """The error for a file that Spark passes over; one without rows has a few bytes, which say so."""
-    return SchemaError(
-        "table", f"file {Path(local_path(uri) or uri).name!r} must be a whole Parquet file", got="none of its bytes"
-    ).with_hint("Write it again, or move it elsewhere if it never held a row.")
 
 
 def listed_paths(frame: Frame) -> tuple[str, ...]:

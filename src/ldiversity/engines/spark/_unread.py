@@ -14,7 +14,7 @@ from ldiversity.base.checks import name_some
 from ldiversity.errors import SchemaError
 from ldiversity.sentences import Parameter, say
 
-__all__ = ["why_not_read"]
+__all__ = ["why_not_read", "without_content"]
 
 _MOST_FILES: Final = 100
 _MOST_DIGITS: Final = 38
@@ -22,6 +22,9 @@ _MOST_DIGITS: Final = 38
 
 def why_not_read(path: Path) -> SchemaError:
     """The error about files that Spark refused, and what is wrong with them, as far as this machine sees it."""
+    for file in _some_files(path):
+        if _is_empty(file):
+            return without_content(file.name)
     for schema in _schemas(path):
         often = Counter(name.lower() for name in schema.names)
         alike = [name for name in schema.names if often[name.lower()] > 1]
@@ -44,9 +47,27 @@ def why_not_read(path: Path) -> SchemaError:
     )
 
 
+def without_content(name: str) -> SchemaError:
+    """The error for a file that Spark passes over or refuses; one without rows has a few bytes, which say so."""
+    return SchemaError("table", f"file {name!r} must be a whole Parquet file", got="none of its bytes").with_hint(
+        "Write it again, or move it elsewhere if it never held a row."
+    )
+
+
+def _some_files(path: Path) -> list[Path]:
+    return [path] if path.is_file() else sorted(path.glob("*.parquet"))[:_MOST_FILES]
+
+
+def _is_empty(file: Path) -> bool:
+    try:
+        return file.stat().st_size == 0
+    except OSError:
+        return False
+
+
 def _schemas(path: Path) -> Iterator[pa.Schema]:
     try:
-        for file in [path] if path.is_file() else sorted(path.glob("*.parquet"))[:_MOST_FILES]:
+        for file in _some_files(path):
             yield pq.read_schema(file)
     except (OSError, pa.ArrowException):
         return
