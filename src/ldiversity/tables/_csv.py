@@ -21,6 +21,7 @@ from ldiversity.tables._csv_types import FALSE_WORDS, TRUE_WORDS, TypeGuess
 from ldiversity.tables._encodings import misfit, text_stream
 from ldiversity.tables._headless import check_names_are_names
 from ldiversity.tables._held_rows import HeldRows
+from ldiversity.tables._known_texts import KnownTexts
 from ldiversity.tables._opened import OpenedFile
 from ldiversity.tables._read_options import USUAL_READING, ReadOptions
 from ldiversity.tables._source import Source, check_header
@@ -115,12 +116,16 @@ class CsvSource(Source):
         last: pa.RecordBatch | None = None
         n_rows = 0
         step = reading(None if self._path.suffix.lower() == ".gz" else self._path.stat().st_size)
-        for batch in self._parsed(list(self.columns), self._repeated() if held is not None else frozenset()):
+        repeated = {name: KnownTexts() for name in (self._repeated() if held is not None else ())}
+        for batch in self._parsed(list(self.columns), frozenset()):
             step(batch.nbytes)
             cells = dict(zip(batch.schema.names, batch.columns, strict=True))
             for name, guess in guesses.items():
                 # What a column allows depends on which cells it has, not on how often.
-                guess.see(cells[name].dictionary if pa.types.is_dictionary(cells[name].type) else cells[name])
+                seen = cells[name]
+                if name in repeated:
+                    cells[name], seen = repeated[name].entries(seen)
+                guess.see(seen)
             for name, fit in fits.items():
                 fit.see(cells[name])
             for name in self._as_text:  # refuse now what does not fit, not halfway through the work
