@@ -145,7 +145,10 @@ def code_set_columns(
     members: list[pa.ChunkedArray], domain: Domain, kind: pa.DataType, known: ShortTexts | None = None
 ) -> SetArray:
     """Sets from one column per member."""
-    return np.column_stack([code_column(member, domain, kind, known) for member in members])
+    sets = np.empty((len(members[0]), len(members)), dtype=np.int32)
+    for place, member in enumerate(members):
+        sets[:, place] = code_column(member, domain, kind, known)
+    return sets
 
 
 def code_column(

@@ -44,7 +44,8 @@ class KnownTexts:
     def entries(self, cells: pa.Array) -> tuple[pa.DictionaryArray, pa.Array]:
         """The cells as entries of a dictionary, and the texts among them that may be new.
 
-        Once there are too many texts to look all of them up, each block gets a dictionary of its own.
+        Once there are too many texts to look all of them up, each block gets a dictionary of its own. Bytes that are no
+        text in UTF-8 are a `pyarrow.ArrowInvalid`; each different text is looked at once.
         """
         if not self._many:
             found, new = self._looked_up(cells)
@@ -52,6 +53,7 @@ class KnownTexts:
                 return pa.DictionaryArray.from_arrays(found, self._texts, safe=False), new
             self._many, self._texts = True, self._texts[:0]
         own = cells.dictionary_encode()
+        own.dictionary.validate(full=True)
         return own, own.dictionary
 
     def _looked_up(self, cells: pa.Array) -> tuple[pa.Array | None, pa.Array]:
@@ -61,6 +63,7 @@ class KnownTexts:
         if found.null_count == cells.null_count:
             return found, self._texts[:0]
         new = cells.filter(pc.is_null(found)).unique().drop_null()
+        new.validate(full=True)
         texts = pa.concat_arrays([self._texts, new])
         if len(texts) > self._most_texts or texts.nbytes > _MOST_BYTES:
             return None, new

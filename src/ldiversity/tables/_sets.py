@@ -107,7 +107,8 @@ def encode_values(column: pa.ChunkedArray, domain: Domain, known: ShortTexts | N
     >>> encode_values(pa.chunked_array([["flu", "cold"], ["flu"]]), Domain(("cold", "flu")))
     array([1, 0, 1], dtype=int32)
     """
-    return np.concatenate([np.zeros(0, dtype=np.int32), *(_codes(chunk, domain, known) for chunk in column.chunks)])
+    parts = [_codes(chunk, domain, known) for chunk in column.chunks]
+    return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, dtype=np.int32), *parts])
 
 
 def short_texts(domain: Domain) -> ShortTexts | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 
 from ldiversity.errors import SchemaError
 from ldiversity.schema import Domain
-from ldiversity.tables import ShortTexts, encode_values, short_texts
+from ldiversity.tables import ShortTexts, encode_values, open_source, short_texts
 from ldiversity.tables._known_texts import KnownTexts
 
 MOST_BYTES = 16
@@ -77,6 +79,31 @@ def test_a_block_has_a_dictionary_of_its_own_where_texts_are_many() -> None:
 
     assert known.entries(pa.array(["c", "d", "c"]))[0].dictionary.to_pylist() == ["c", "d"]
     assert known.entries(pa.array(["e", None]))[0].dictionary.to_pylist() == ["e"]
+
+
+@pytest.mark.parametrize("row", [0, 3_000, 29_999])
+@pytest.mark.parametrize("place", ["job", "name", "declared"])
+@pytest.mark.parametrize("hold", [0, 1 << 25])
+def test_bytes_that_are_no_text_are_refused_wherever_they_are(tmp_path: Path, row: int, place: str, hold: int) -> None:
+    job, name, declared = (b"\xc3(" if place == column else b"ok" for column in ("job", "name", "declared"))
+    lines = [b"job %d,name %d,2024-01-01 %d" % (i % 7, i, i) for i in range(30_000)]
+    lines[row] = b"job %b,name %b,%b" % (job, name, declared)
+    file = tmp_path / "table.csv"
+    file.write_bytes(b"\n".join([b"job,name,declared", *lines]))
+
+    with pytest.raises(SchemaError, match="the file must be UTF-8 text"):
+        open_source(file, hold=hold, types={"declared": "text"})
+
+
+@pytest.mark.parametrize("most_texts", [1, 100])
+def test_bytes_that_are_no_text_are_no_entries(most_texts: int) -> None:
+    wrong = pa.array([b"a", b"\xc3(", b"a"]).view(pa.string())
+    for blocks in ([wrong], [pa.array(["a", "b", "b"])] * 3 + [wrong]):
+        known = KnownTexts(most_texts=most_texts, many_cells=1)
+        for block in blocks[:-1]:
+            known.entries(block)
+        with pytest.raises(pa.ArrowInvalid):
+            known.entries(blocks[-1])
 
 
 DOMAIN = Domain(("cold", "flu", "inflammation of something", None))
