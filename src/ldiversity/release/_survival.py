@@ -23,7 +23,7 @@ from ldiversity.release._sinks import not_given_back
 __all__ = ["Content", "check_survival"]
 
 _MOST_BYTES: Final = 1 << 30
-_BLOCK: Final = 1 << 14
+_BLOCK: Final = 1 << 16
 _ENTRIES: Final = 1 << 16
 _WORD: Final = 1 << 64
 _LONG: Final = 255
