@@ -19,7 +19,7 @@ from ldiversity.base.arrays import CodeArray, SetArray
 from ldiversity.base.gather import gathered
 from ldiversity.errors import ReleaseFormatError, SchemaError
 from ldiversity.schema import Domain, Role, Schema
-from ldiversity.tables import decode_sets, domain_array, encode_values
+from ldiversity.tables import ShortTexts, decode_sets, domain_array, encode_values
 
 __all__ = [
     "check_member_names",
@@ -141,15 +141,25 @@ def _as_they_come(places: NDArray[np.integer[Any]], n_known: int) -> NDArray[np.
     return shown[np.argsort(first[shown])]
 
 
-def code_set_columns(members: list[pa.ChunkedArray], domain: Domain, kind: pa.DataType) -> SetArray:
+def code_set_columns(
+    members: list[pa.ChunkedArray], domain: Domain, kind: pa.DataType, known: ShortTexts | None = None
+) -> SetArray:
     """Sets from one column per member."""
-    return np.column_stack([code_column(member, domain, kind) for member in members])
+    sets = np.empty((len(members[0]), len(members)), dtype=np.int32)
+    for place, member in enumerate(members):
+        sets[:, place] = code_column(member, domain, kind, known)
+    return sets
 
 
-def code_column(column: pa.ChunkedArray, domain: Domain, kind: pa.DataType) -> CodeArray:
-    """Codes of a column of single values; raises `SchemaError` for a value outside the domain."""
+def code_column(
+    column: pa.ChunkedArray, domain: Domain, kind: pa.DataType, known: ShortTexts | None = None
+) -> CodeArray:
+    """Codes of a column of single values; raises `SchemaError` for a value outside the domain.
+
+    `known` is as for `encode_values`.
+    """
     entries = pa.types.is_dictionary(column.type) and column.type.value_type == kind
-    return encode_values(column if entries else column.cast(kind), domain)
+    return encode_values(column if entries else column.cast(kind), domain, known)
 
 
 def parse_type(text: str) -> pa.DataType:

@@ -21,6 +21,10 @@ from ldiversity.release._parquet import parquet_batches, without_columns
 __all__ = ["DataFile", "DataFiles", "Identity", "Listed", "Reader", "gather", "identity_of", "typed"]
 
 _BLOCK_BYTES: Final = 1 << 22
+"""No row of a CSV file may be longer."""
+
+_SMALL_BLOCK: Final = 1 << 21
+"""Where other threads work beside, reading such blocks takes less time, because they stay in the processor's cache."""
 
 Identity: TypeAlias = tuple[int, int]
 """The device and the number of a file or folder."""
@@ -61,6 +65,8 @@ class DataFiles:
         Which folder it was when the release was loaded, as `identity_of` tells.
     reader
         How an engine reads a file back before the release has a name; `DataFile.stored` when None.
+    compared
+        As in `DataFile`.
     """
 
     folder: Path
@@ -70,6 +76,7 @@ class DataFiles:
     longest: int = 1
     seen: Identity | None = None
     reader: Reader | None = None
+    compared: bool = False
 
     @property
     def n_rows(self) -> int:
@@ -85,7 +92,15 @@ class DataFiles:
                     "release", "the folder must be the one that was loaded", got="another under its name"
                 ).with_hint("The release was replaced; load it again.")
             file = DataFile(
-                self.folder, one.file, self.data_format, one.rows, one.bytes, self.csv_types, self.longest, together
+                self.folder,
+                one.file,
+                self.data_format,
+                one.rows,
+                one.bytes,
+                self.csv_types,
+                self.longest,
+                together,
+                self.compared,
             )
             for table in file.checked(names, self.reader):
                 step(table.num_rows)
@@ -102,6 +117,9 @@ class DataFile:
         What the manifest says about it.
     together
         How many bytes all files have that are read with it: they limit what it may unfold to.
+    compared
+        Whether every byte of the texts of a CSV file is compared with what was meant, which is UTF-8; then that need
+        not be looked at a second time.
     """
 
     folder: Path
@@ -112,6 +130,7 @@ class DataFile:
     csv_types: Mapping[str, pa.DataType]
     longest: int = 1
     together: int = 0
+    compared: bool = False
 
     def checked(self, names: list[str], reader: Reader | None = None) -> Iterator[pa.Table]:
         """Some columns, a batch of rows at a time, of a file that is as long as it should be."""
@@ -148,19 +167,31 @@ class DataFile:
             strings_can_be_null=True,
             quoted_strings_can_be_null=False,
             null_values=[""],
+            check_utf8=not self.compared,
         )
-        parse = pa_csv.ParseOptions(newlines_in_values=True)
-        blocks = pa_csv.ReadOptions(block_size=_BLOCK_BYTES)
-        try:
-            with pa_csv.open_csv(file, read_options=blocks, convert_options=options, parse_options=parse) as reader:
-                for batch in reader:
-                    yield pa.Table.from_batches([batch])
-        except (pa.ArrowException, OSError, ValueError) as error:
-            if isinstance(error, LDiversityError):
-                raise
-            if lacks_memory(error):
-                raise not_enough_memory("release") from None
-            raise damaged(f"{self.name} cannot be read as CSV with the declared columns") from None
+        given = 0
+        for size in (_SMALL_BLOCK, _BLOCK_BYTES) if self.compared else (_BLOCK_BYTES,):
+            blocks = pa_csv.ReadOptions(block_size=size, use_threads=not self.compared, skip_rows_after_names=given)
+            try:
+                for table in _parsed(file, blocks, options):
+                    given += table.num_rows
+                    yield table
+            except (pa.ArrowException, OSError, ValueError) as error:
+                if isinstance(error, LDiversityError):
+                    raise
+                if lacks_memory(error):
+                    raise not_enough_memory("release") from None
+                if "straddling" in str(error) and size < _BLOCK_BYTES:
+                    continue  # a row is longer than the block
+                raise damaged(f"{self.name} cannot be read as CSV with the declared columns") from None
+            return
+
+
+def _parsed(file: Path, blocks: pa_csv.ReadOptions, options: pa_csv.ConvertOptions) -> Iterator[pa.Table]:
+    parse = pa_csv.ParseOptions(newlines_in_values=True)
+    with pa_csv.open_csv(file, read_options=blocks, convert_options=options, parse_options=parse) as reader:
+        for batch in reader:
+            yield pa.Table.from_batches([batch])
 
 
 def identity_of(path: Path) -> Identity | None:

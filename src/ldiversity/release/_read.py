@@ -19,7 +19,7 @@ from ldiversity.release._files import DataFiles, Identity, Listed, Reader, gathe
 from ldiversity.release._forms import Form
 from ldiversity.release._own_cells import own_cells, own_type
 from ldiversity.schema import Role, Schema
-from ldiversity.tables import encode_sets
+from ldiversity.tables import MANY_CELLS, ShortTexts, encode_sets, short_texts
 
 __all__ = ["FolderData"]
 
@@ -37,6 +37,7 @@ class FolderData:
     forms: Mapping[str, Form] = field(default_factory=dict)
     reader: Reader | None = None
     _seen: Identity | None = field(init=False, repr=False, compare=False)
+    _known: dict[str, ShortTexts | None] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_seen", identity_of(self.folder))
@@ -92,11 +93,19 @@ class FolderData:
         l = self.mechanisms[attribute].l
         with damage(attribute):
             if self.data_format == "csv":
-                return code_set_columns([batch.column(name) for name in member_names(attribute, l)], domain, kind)
+                members = [batch.column(name) for name in member_names(attribute, l)]
+                return code_set_columns(members, domain, kind, self._known_texts(attribute))
             sets = encode_sets(batch.column(attribute), domain, as_written=True)
         if len(sets) and sets.shape[1] != l:
             raise damaged(f"column {attribute!r} must hold sets of {l} values")
         return sets
+
+    def _known_texts(self, attribute: str) -> ShortTexts | None:
+        """The values of an attribute whose members are many texts."""
+        many = self.mechanisms[attribute].l * sum(one.rows for one in self.files) > MANY_CELLS
+        if many and attribute not in self._known:
+            self._known[attribute] = short_texts(self.schema.domain(attribute))
+        return self._known.get(attribute)
 
     def _members_in(self, batch: pa.Table, attribute: str) -> CodeArray:
         domain, kind = self.schema.domain(attribute), parse_type(self.schema[attribute].type)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, Final
 
@@ -23,9 +23,11 @@ from ldiversity.release._sinks import not_given_back
 __all__ = ["Content", "check_survival"]
 
 _MOST_BYTES: Final = 1 << 30
-_BLOCK: Final = 1 << 14
+_BLOCK: Final = 1 << 16
 _ENTRIES: Final = 1 << 16
 _WORD: Final = 1 << 64
+_LONG: Final = 255
+"""What the length of a text counts as, where a byte does not hold it."""
 
 
 class Content:
@@ -105,7 +107,7 @@ def _lost(file: DataFiles, meant: Content, seen: _Seen) -> list[str]:
 
 def _read(file: DataFiles, names: list[str], meant: Content, seen: _Seen | None = None) -> Content:
     content = Content(by_bytes=meant.by_bytes)
-    with closing(prefetch(file.batches(names))) as batches:
+    with closing(prefetch(replace(file, compared=meant.by_bytes).batches(names))) as batches:
         for batch in batches:
             content.add(batch, meant.types)
             if seen is not None:
@@ -135,7 +137,7 @@ class _Stream:
     def __init__(self, *, by_bytes: bool) -> None:
         self._rows = 0
         self._missing, self._lengths, self._values = _Sum(), _Sum(), _Sum()
-        self._bytes = _Bytes() if by_bytes else None
+        self._texts = _Texts() if by_bytes else None
         self._inside: dict[int, _Stream] = {}
 
     def add(self, cells: pa.Array, kind: pa.DataType) -> None:
@@ -144,8 +146,8 @@ class _Stream:
         if entries:
             kind = kind.value_type
         texts = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-        by_bytes = texts and not entries and self._bytes is not None
-        if pa.types.is_dictionary(cells.type) and (by_bytes or not texts):
+        plain = self._texts if texts and not entries else None
+        if pa.types.is_dictionary(cells.type) and (plain is not None or not texts):
             cells = cells.dictionary_decode()
         if cells.null_count:
             where = np.flatnonzero(np.asarray(cells.is_null())) + self._rows
@@ -153,8 +155,8 @@ class _Stream:
         self._rows += len(cells)
         if pa.types.is_nested(kind):
             self._add_nested(cells, kind)
-        elif by_bytes:
-            self._add_bytes(cells)
+        elif plain is not None:
+            plain.add(pc.fill_null(cells, "") if cells.null_count else cells)
         elif texts:
             self._add_texts(cells)
         else:
@@ -169,17 +171,6 @@ class _Stream:
         for start in range(0, len(places), _ENTRIES):  # which stay in the processor's cache
             self._values.add(gathered(known, places.slice(start, _ENTRIES)))
 
-    def _add_bytes(self, cells: pa.Array) -> None:
-        if self._bytes is None:
-            return
-        filled = pc.fill_null(cells, "") if cells.null_count else cells
-        _, offsets, content = filled.buffers()
-        wide = np.int64 if pa.types.is_large_string(filled.type) else np.int32
-        ends = np.frombuffer(offsets or b"", dtype=wide)[filled.offset : filled.offset + len(filled) + 1]
-        if len(filled) and content is not None:
-            self._bytes.add(np.frombuffer(content, dtype=np.uint8)[ends[0] : ends[-1]])
-        self._lengths.add(np.diff(ends).astype(np.uint64))
-
     def _add_nested(self, cells: pa.Array, kind: pa.DataType) -> None:
         if pa.types.is_struct(kind):
             parts, kinds = cells.flatten(), [field.type for field in kind]
@@ -193,8 +184,37 @@ class _Stream:
     def summary(self) -> tuple[Any, ...]:
         """A few bytes that are the same for the same cells."""
         inside = tuple((place, stream.summary()) for place, stream in sorted(self._inside.items()))
-        texts = None if self._bytes is None else self._bytes.summary()
+        texts = None if self._texts is None else self._texts.summary()
         return self._rows, *(one.summary() for one in (self._missing, self._lengths, self._values)), texts, inside
+
+
+class _Texts:
+    """Sums over texts, one after the other: all their bytes, and how long each is.
+
+    Nearly all texts are short. A length is one byte, and only where that does not hold it a number beside it.
+    """
+
+    def __init__(self) -> None:
+        self._content, self._lengths, self._long, self._rows = _Bytes(), _Bytes(), _Sum(), 0
+
+    def add(self, texts: pa.Array) -> None:
+        """Add the next texts, of which none is missing."""
+        _, offsets, content = texts.buffers()
+        wide = np.int64 if pa.types.is_large_string(texts.type) else np.int32
+        ends = np.frombuffer(offsets or b"", dtype=wide)[texts.offset : texts.offset + len(texts) + 1]
+        if len(texts) and content is not None:
+            self._content.add(np.frombuffer(content, dtype=np.uint8)[ends[0] : ends[-1]])
+        lengths = np.diff(ends)
+        if lengths.max(initial=0) >= _LONG:
+            long = np.flatnonzero(lengths >= _LONG)
+            self._long.add(np.column_stack([long + self._rows, lengths[long]]).reshape(-1).astype(np.uint64))
+            lengths = np.minimum(lengths, _LONG)
+        self._lengths.add(lengths.astype(np.uint8))
+        self._rows += len(texts)
+
+    def summary(self) -> tuple[Any, ...]:
+        """A few bytes that are the same for the same texts."""
+        return self._content.summary(), self._lengths.summary(), self._long.summary()
 
 
 class _Bytes:
@@ -205,11 +225,17 @@ class _Bytes:
         self._rest: NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)
 
     def add(self, content: NDArray[np.uint8]) -> None:
-        """Add the next bytes."""
-        joined = np.concatenate([self._rest, content])
-        whole = len(joined) - len(joined) % 8
-        self._sum.add(joined[:whole].view(np.uint64), wide=True)
-        self._rest = joined[whole:].copy()
+        """Add the next bytes; a word that was begun is finished first, so that few bytes are copied."""
+        if len(self._rest):
+            missing = 8 - len(self._rest)
+            begun, content = np.concatenate([self._rest, content[:missing]]), content[missing:]
+            if len(begun) < 8:  # noqa: PLR2004 - bytes of a word
+                self._rest = begun
+                return
+            self._sum.add(begun.view(np.uint64), wide=True)
+        whole = len(content) - len(content) % 8
+        self._sum.add(content[:whole].view(np.uint64), wide=True)
+        self._rest = content[whole:].copy()
 
     def summary(self) -> tuple[tuple[int, int], bytes]:
         """The sum of the words, and the bytes that are left."""

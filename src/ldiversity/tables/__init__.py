@@ -26,7 +26,8 @@ from ldiversity.tables._rows_per_id import RowsPerId, rows_per_id
 from ldiversity.tables._selected import Missing, SelectedRows, with_values
 from ldiversity.tables._sensitive import MISSING_POLICIES, Sensitive, as_sensitive
 from ldiversity.tables._separation import Combination, SampledRows, separate, smallest_combinations
-from ldiversity.tables._sets import decode_entries, decode_sets, encode_sets, encode_values
+from ldiversity.tables._sets import decode_entries, decode_sets, encode_sets, encode_values, short_texts
+from ldiversity.tables._short_texts import MANY_CELLS, ShortTexts
 from ldiversity.tables._source import DEFAULT_CHUNK_ROWS, Source, check_names, plain_type, unknown_column
 from ldiversity.tables._spreadsheet import write_spreadsheet
 from ldiversity.tables._summary import ColumnSummary, summarize_columns
@@ -48,6 +49,7 @@ __all__ = [
     "COUNT",
     "DEFAULT_CHUNK_ROWS",
     "FILE_ENDINGS",
+    "MANY_CELLS",
     "MISSING_POLICIES",
     "NO_VALUE_MARKS",
     "TYPE_NAMES",
@@ -79,6 +81,7 @@ __all__ = [
     "SampledRows",
     "SelectedRows",
     "Sensitive",
+    "ShortTexts",
     "Source",
     "Suggestion",
     "Tally",
@@ -119,6 +122,7 @@ __all__ = [
     "say_no_values",
     "sensitive_type",
     "separate",
+    "short_texts",
     "smallest_combinations",
     "stratum_numbers",
     "suggest_role",

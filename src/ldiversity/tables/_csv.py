@@ -21,6 +21,7 @@ from ldiversity.tables._csv_types import FALSE_WORDS, TRUE_WORDS, TypeGuess
 from ldiversity.tables._encodings import misfit, text_stream
 from ldiversity.tables._headless import check_names_are_names
 from ldiversity.tables._held_rows import HeldRows
+from ldiversity.tables._known_texts import KnownTexts
 from ldiversity.tables._opened import OpenedFile
 from ldiversity.tables._read_options import USUAL_READING, ReadOptions
 from ldiversity.tables._source import Source, check_header
@@ -115,12 +116,14 @@ class CsvSource(Source):
         last: pa.RecordBatch | None = None
         n_rows = 0
         step = reading(None if self._path.suffix.lower() == ".gz" else self._path.stat().st_size)
-        for batch in self._parsed(list(self.columns), self._repeated() if held is not None else frozenset()):
+        repeated = {name: KnownTexts() for name in (self._repeated() if held is not None else ())}
+        for batch in self._parsed(list(self.columns), frozenset(), not repeated):
             step(batch.nbytes)
             cells = dict(zip(batch.schema.names, batch.columns, strict=True))
+            seen = self._seen(cells, repeated)
             for name, guess in guesses.items():
                 # What a column allows depends on which cells it has, not on how often.
-                guess.see(cells[name].dictionary if pa.types.is_dictionary(cells[name].type) else cells[name])
+                guess.see(seen[name])
             for name, fit in fits.items():
                 fit.see(cells[name])
             for name in self._as_text:  # refuse now what does not fit, not halfway through the work
@@ -137,6 +140,20 @@ class CsvSource(Source):
         self._as_text |= set(formed)  # Arrow's reader does not know these forms
         self.columns |= {name: guess.type for name, guess in guesses.items()} | formed
         self._held = held if held is not None and held.settle(dict(self.columns)) else None
+
+    def _seen(self, cells: dict[str, pa.Array], repeated: Mapping[str, KnownTexts]) -> dict[str, pa.Array]:
+        """Each different text of a block that may be new; cells of `repeated` columns become entries on the way.
+
+        Where there are such columns, nothing has looked yet whether texts are UTF-8.
+        """
+        seen = dict(cells)
+        with self._explained():
+            for name, texts in cells.items():
+                if name in repeated:
+                    cells[name], seen[name] = repeated[name].entries(texts)
+                elif repeated:
+                    texts.validate(full=True)
+        return seen
 
     def _repeated(self) -> frozenset[str]:
         """The columns of which many of the first rows have the same text."""
@@ -162,8 +179,16 @@ class CsvSource(Source):
         # A file is parsed in blocks of bytes.
         return self._parsed(columns, encoded) if self._held is None else self._held.read(columns, chunk_rows)
 
-    def _parsed(self, columns: list[str], encoded: frozenset[str]) -> Generator[pa.RecordBatch]:
-        """Some columns, block by block; texts of `encoded` ones as entries of dictionaries."""
+    def _parsed(
+        self,
+        columns: list[str],
+        encoded: frozenset[str],
+        checked: bool = True,  # noqa: FBT001, FBT002 - a plain fact
+    ) -> Generator[pa.RecordBatch]:
+        """Some columns, block by block; texts of `encoded` ones as entries of dictionaries.
+
+        `checked` says whether to look that texts are UTF-8.
+        """
         if self._bare:
             return
         kinds = {name: pa.string() if name in self._as_text else self.columns[name] for name in columns}
@@ -186,6 +211,7 @@ class CsvSource(Source):
                     strings_can_be_null=True,
                     true_values=list(TRUE_WORDS),
                     false_values=list(FALSE_WORDS),
+                    check_utf8=checked,
                 ),
             )
 

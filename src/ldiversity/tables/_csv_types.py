@@ -63,7 +63,7 @@ class TypeGuess:
         if cells.null_count == len(cells):
             return
         self._seen = True
-        if self._open and len(cells) > _PROBE_ROWS:
+        if len(self._open) > 1 and len(cells) > _PROBE_ROWS:
             self._rule_out(_Cells(cells.slice(0, _PROBE_ROWS)))  # a few cells are enough for most columns of texts
         self._last = _Cells(cells)
         self._rule_out(self._last)
@@ -139,9 +139,11 @@ def _with_a_sign_or_zero(cells: pa.Array) -> pa.Array:
     """The cells that begin with a sign or a zero: only these can be unusual, and looking at one byte is fast."""
     _, offsets, content = cells.buffers()
     starts = np.frombuffer(offsets, dtype=np.int32)[cells.offset : cells.offset + len(cells) + 1]
-    filled = np.flatnonzero(starts[1:] > starts[:-1])
-    first = np.frombuffer(content or b"", dtype=np.uint8)[starts[filled]]
-    return cells.take(pa.array(filled[_BEGINNINGS[first]]))
+    filled = starts[1:] > starts[:-1]
+    places = None if filled.all() else np.flatnonzero(filled)
+    first = np.frombuffer(content or b"", dtype=np.uint8)[starts[:-1] if places is None else starts[places]]
+    chosen = np.flatnonzero(_BEGINNINGS[first])
+    return cells.take(pa.array(chosen if places is None else places[chosen]))
 
 
 def _has_point(cells: _Cells) -> bool:

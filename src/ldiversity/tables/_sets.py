@@ -14,9 +14,10 @@ from ldiversity.base.numbers import counted
 from ldiversity.errors import SchemaError
 from ldiversity.schema import Domain
 from ldiversity.sentences import type_word
+from ldiversity.tables._short_texts import ShortTexts
 from ldiversity.tables._values import OUTSIDE, code_lookup, distinct_cells, domain_array, value_type
 
-__all__ = ["decode_entries", "decode_sets", "encode_sets", "encode_values"]
+__all__ = ["decode_entries", "decode_sets", "encode_sets", "encode_values", "short_texts"]
 
 _MOST_OFFSETS: Final = 2**31 - 1
 
@@ -91,8 +92,10 @@ def encode_sets(column: pa.Array | pa.ChunkedArray, domain: Domain, *, as_writte
     return np.concatenate(filled) if filled else np.zeros((0, 0), dtype=np.int32)
 
 
-def encode_values(column: pa.ChunkedArray, domain: Domain) -> CodeArray:
+def encode_values(column: pa.ChunkedArray, domain: Domain, known: ShortTexts | None = None) -> CodeArray:
     """Return the code of each cell of a column of single values.
+
+    `known` has the values of the domain, if they are texts and many cells are looked up in it.
 
     Raises
     ------
@@ -104,7 +107,14 @@ def encode_values(column: pa.ChunkedArray, domain: Domain) -> CodeArray:
     >>> encode_values(pa.chunked_array([["flu", "cold"], ["flu"]]), Domain(("cold", "flu")))
     array([1, 0, 1], dtype=int32)
     """
-    return np.concatenate([np.zeros(0, dtype=np.int32), *(_codes(chunk, domain) for chunk in column.chunks)])
+    parts = [_codes(chunk, domain, known) for chunk in column.chunks]
+    return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, dtype=np.int32), *parts])
+
+
+def short_texts(domain: Domain) -> ShortTexts | None:
+    """The values of a domain, to look many texts up in them; None where they are no texts."""
+    values = domain_array(domain)
+    return ShortTexts(values) if pa.types.is_string(values.type) else None
 
 
 def _encode(lists: pa.Array, domain: Domain, *, as_written: bool) -> SetArray:
@@ -125,7 +135,7 @@ def _is_list(kind: pa.DataType) -> bool:
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
-def _codes(members: pa.Array, domain: Domain) -> CodeArray:
+def _codes(members: pa.Array, domain: Domain, known: ShortTexts | None = None) -> CodeArray:
     missing = domain.code_of.get(None, OUTSIDE)
     values = domain_array(domain)
     if value_type(members.type) is None:
@@ -133,6 +143,11 @@ def _codes(members: pa.Array, domain: Domain) -> CodeArray:
     codes: CodeArray
     if pa.types.is_null(members.type):
         codes = np.full(len(members), missing, dtype=np.int32)
+    elif pa.types.is_string(members.type) and known is not None:
+        codes = known.places(members)
+        other = np.flatnonzero(codes < 0)
+        if len(other):
+            codes[other] = _lookup(members.take(pa.array(other)), values, missing)[:-1]
     elif pa.types.is_string(members.type):
         # Looking each up among few values is faster than making a dictionary first.
         codes = _lookup(members, values, missing)[:-1]
