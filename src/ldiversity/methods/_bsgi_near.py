@@ -33,7 +33,9 @@ _SURE: Final = 2_048
 each tolerance. A table of no more rows than a draft is grouped with each tolerance instead."""
 
 _PILOT: Final = 32_768
-"""Rows of the pilot, the sample that is grouped as each draft says."""
+_PILOT_PART: Final = 1024
+"""Rows of the pilot, the sample that is grouped as each draft says, and how many its parts may have at least: smaller
+ones favor a large tolerance."""
 
 
 def group_near(space: Space, keys: Keys, rows: NDArray[np.int32], l: int, run: GroupingRun) -> tuple[CodeArray, int]:
@@ -92,7 +94,7 @@ def _choose_cuts(
     sample = _Sample.of(space, keys, rows if small else rows[:_PILOT], l)
     if not drafts or not len(sample.eligible):
         return _Draft(_TOLERANCES[0])
-    part = max(2 * l - 1, -(-_PART * len(sample.rows) // len(rows)))
+    part = max(2 * l - 1, -(-_PART * len(sample.rows) // len(rows)), min(_PILOT_PART, _PART))
     cuts: dict[bytes, tuple[_Draft, NDArray[np.int32], list[int]]] = {}
     for draft in drafts:
         chosen = sample.eligible.copy()
