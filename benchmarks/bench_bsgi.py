@@ -148,9 +148,8 @@ def _effort(rows: list[list[str]]) -> list[Result]:
         )
         loss, cost = found[None]
         results.append(Result(f"BSGI l={l}, Adult: loss at effort {usual}", loss, limit, "NCP", detail))
-        results.append(
-            Result(f"BSGI l={l}, Adult: time at effort {usual}", cost.cpu, 3, "s CPU", "formed and annealed")
-        )
+        name = f"BSGI l={l}, Adult: time at effort {usual}"
+        results.append(Result(name, cost.cpu, 3, "s CPU", "formed and annealed"))
     large = _without_trees(table_of(rows, LARGE))
     plain, little, usually = (_annealed(large, BSGI(4, effort=effort)) for effort in (0, LITTLE, None))
     detail = (
@@ -166,10 +165,9 @@ def _effort(rows: list[list[str]]) -> list[Result]:
 
 
 def _orders(rows: list[list[str]]) -> list[Result]:
-    """How much the order of the rows decides, where the table is too large to be its own pilot or nearly so."""
-    table = _without_trees(table_of(rows, SMALL))
+    """How much the order of the rows decides."""
+    table, results = _without_trees(table_of(rows, SMALL)), []
     orders = [table.only(np.random.default_rng(order).permutation(SMALL)) for order in range(ORDERS)]
-    results = []
     for effort in (0, BSGI(4).moves):
         losses = [_annealed(one, BSGI(4, effort=effort))[0] for one in orders]
         name = f"BSGI l=4, effort {effort}, {ORDERS} orders of 100k rows: worst / best"

@@ -71,7 +71,7 @@ def _published() -> list[Result]:
     return results
 
 
-def _loss_of(file: Path, folder: Path, method: BSGI, memory: str | None, order: int) -> float:  # noqa: PLR0913
+def _loss_of(file: Path, folder: Path, method: BSGI, memory: str | None, order: int) -> float:
     with tempfile.TemporaryDirectory(dir=folder) as place:
         release = ld.anonymize(
             file,
