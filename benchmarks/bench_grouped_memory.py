@@ -58,7 +58,7 @@ def run() -> list[Result]:
         return []
     chosen = os.environ.get("LDIVERSITY_METHODS", ",".join(METHODS)).split(",")
     with tempfile.TemporaryDirectory() as folder:
-        tables = {rows: _table(Path(folder), rows) for rows in (SMALL, LARGE)}
+        tables = {rows: table_file(Path(folder), rows) for rows in (SMALL, LARGE)}
         return list(_measured(_of_method(name, tables) for name in chosen))
 
 
@@ -89,7 +89,7 @@ def _of_method(name: str, tables: dict[int, Path]) -> Iterator[Result]:
     yield Result(f"{name}, growth of the peak, rows x 4", later / peak, GROWTH_LIMIT, "x")
 
 
-def _table(folder: Path, n: int) -> Path:
+def table_file(folder: Path, n: int) -> Path:
     """Adult drawn with replacement, ages and weights moved a little; two records for each person."""
     adult = ld.datasets.adult().select([*QUASI, "occupation"])
     jobs = sorted(adult["occupation"].unique().to_pylist())

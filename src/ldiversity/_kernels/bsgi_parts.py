@@ -11,6 +11,10 @@ from ldiversity._kernels.bsgi_loss import Loss, pair_losses
 __all__ = ["cut", "fill_words", "sort_words"]
 
 _PAIRS = 16384
+_MANY_ROWS = 32768
+_MANY_PAIRS = 65536
+"""How many pairs of rows tell which coordinate to cut, and how many where there are more rows than `_MANY_ROWS`: there
+a wrong choice costs most."""
 _BITS = 11
 
 
@@ -157,6 +161,7 @@ def cut(
     rows: NDArray[np.int32],
     l: int,
     tolerance: float,
+    given: int = -1,
 ) -> tuple[int, int]:
     """Reorder `rows`; return where its right side begins, and the coordinate that was cut, -1 if no row differs.
 
@@ -165,9 +170,9 @@ def cut(
     Requires ``len(rows) = k * l`` with k at least 2, and no value more than k times; each side then satisfies the same.
     The coordinate of greatest expected loss is cut in the middle. If a value would be too frequent on a side, the
     records nearest to the cut change sides. A coordinate is skipped if more than the share `tolerance` of the records
-    would have to, unless all others need more.
+    would have to, unless all others need more. The coordinate `given` is cut however many have to; -1: none is given.
     """
-    place, coordinate = _cut(loss, points, points.view(np.uint32), values, n_values, rows, l, tolerance)
+    place, coordinate = _cut(loss, points, points.view(np.uint32), values, n_values, rows, l, tolerance, given)
     return int(place), int(coordinate)
 
 
@@ -181,6 +186,7 @@ def _cut(
     rows: NDArray[np.int32],
     l: int,
     tolerance: float,
+    given: int,
 ) -> tuple[int, int]:
     """Implement `cut`; `bits` are those of the points."""
     n = rows.shape[0]
@@ -200,12 +206,12 @@ def _cut(
             n_present += 1
         totals[codes[i]] += 1
     present = present[:n_present]
-    expected = pair_losses(loss, points, rows, min(n, _PAIRS))
+    expected = pair_losses(loss, points, rows, min(n, _PAIRS if n <= _MANY_ROWS else _MANY_PAIRS))
     words = np.empty(n, dtype=np.uint32)
     words[:] = 0
     fewest = n + 1
-    chosen = -1
-    tried = 0
+    chosen = given
+    tried = expected.shape[0] if given >= 0 else 0
     while True:
         widest = 0
         for d in range(expected.shape[0]):
