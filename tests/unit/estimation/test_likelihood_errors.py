@@ -113,7 +113,7 @@ def test_limits_are_standard_errors_and_half_a_record_beyond_both_estimates(
     count, open_yet = alone(table, np.where(doubtful, 0, mean + 0.5))
     far = count - mean > deviation
     room = count + np.where(far, np.hypot(1.96 * np.sqrt(open_yet), 0.5), 0)
-    allowed = mean + np.hypot(1.96 * np.sqrt(np.diag(written_out(table, 0.15)[1])), 0.5)
+    allowed = mean + np.hypot(1.96 * np.sqrt(np.diag(written_out(table, 0.25)[1])), 0.5)
     high = np.minimum(np.maximum(high, np.where(doubtful, np.minimum(room, allowed), 0)), published)
 
     narrower = result.high[0] - result.low[0] < high - low - 0.2  # there, linear's are taken
@@ -161,7 +161,7 @@ def test_where_sets_tell_little_large_cells_have_the_intervals_of_linear_and_the
 
     np.testing.assert_array_equal(result.low, np.minimum(np.maximum(linear.low, 0), result.count))
     np.testing.assert_array_equal(result.high, np.maximum(linear.high, result.count))
-    said = "Intervals are those of linear, widened to hold the reported count and with closer lower limits near zero,"
+    said = "Intervals are those of linear, widened to hold the reported count, where sets tell too little about values"
     assert any(caveat.startswith(said) for caveat in result.caveats)
     # Counts err by less than those of linear, and standard errors say so.
     assert (result.std_error**2).sum() < (linear.std_error**2).sum()
@@ -181,8 +181,7 @@ def test_small_and_doubtful_cells_are_counted_apart(publish: Any) -> None:
 
     said = "are those of linear, widened to hold the reported count"
     assert f"Standard errors and intervals in 1 small cell {said}." in caveats
-    closer = "and with closer lower limits near zero, where sets tell too little about values with few records"
-    assert f"Intervals in 1 larger cell {said} {closer}." in caveats
+    assert f"Intervals in 1 larger cell {said}, where sets tell too little about values with few records." in caveats
 
 
 def test_a_value_that_explains_all_sets_without_the_commonest_one_may_have_them_all(publish: Any) -> None:
@@ -211,31 +210,11 @@ def test_limits_leave_no_room_for_counts_that_the_sets_of_many_values_contradict
     doubtful = mean < 1.5 * deviation
     count, open_yet = alone(table, np.where(doubtful, 0, mean + 0.5))
     room = count + np.hypot(1.96 * np.sqrt(open_yet), 0.5)
-    allowed = mean + np.hypot(1.96 * np.sqrt(np.diag(written_out(table, 0.15)[1])), 0.5)
+    allowed = mean + np.hypot(1.96 * np.sqrt(np.diag(written_out(table, 0.25)[1])), 0.5)
     cut = doubtful & (count - mean > deviation) & (room > allowed + 1)
     assert cut.sum() > 5
     assert (result.high[0][cut] > allowed[cut] - 0.2).all()
     assert (result.high[0][cut] < room[cut] - 0.5).all()
-
-
-def test_lower_limits_near_zero_are_closer_where_limits_are_those_of_linear(publish: Any) -> None:
-    # Few sets hold values that are so far apart.
-    domain = Domain(tuple(range(16)), ordered=True)
-    mechanism = BalancedSelection.fit(domain, OrderedDistance(), l=4, d=3)
-    codes = np.repeat(np.arange(16), [222, 55, 24, 13, 8, 6, 4, 3, 2, 2, 1, 1, 1, 1, 0, 0])
-    cells = {"g": np.arange(40 * len(codes)) % 40}
-    release = publish(cells, {"s": np.repeat(codes, 40)}, {"s": mechanism}, seed=8)
-
-    result, linear = (estimate(release, "g", estimator=each) for each in ("mle", "linear"))
-
-    assert any("closer lower limits" in caveat for caveat in result.caveats)
-    doubted = (result.high == np.maximum(linear.high, result.count)).all(axis=1)
-    assert doubted.any()
-    plain = np.minimum(np.maximum(linear.low, 0), result.count)
-    one_side = linear.count - 1.645 * linear.std_error - 0.5
-    closer = np.maximum(plain, np.minimum(np.minimum(one_side, linear.std_error), result.count))
-    assert np.allclose(result.low[doubted], closer[doubted], atol=0.01)
-    assert (result.low[doubted] > plain[doubted] + 0.1).any()
 
 
 @pytest.mark.parametrize("name", list(MECHANISMS))
