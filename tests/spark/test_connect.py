@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 
 CLIENT = """
-import json, sys
+import json, os, signal, sys, threading, time
 from pathlib import Path
 import pyarrow as pa
 import ldiversity as ld
@@ -34,7 +34,8 @@ secrets = Secrets(Key.load(folder / "holder.key"), key_file=folder / "holder.key
 frame = engine.session.read.parquet(str(folder / "all.parquet"))
 expected = LocalEngine().map(factory, open_source(table), table.column_names, secrets=secrets)
 wanted = pa.Table.from_batches(iter(expected)).sort_by("id").combine_chunks()
-for name, opened in (("in place", engine.open(frame)), ("staged", engine.open(frame.repartition(3)))):
+cut = {f"{n} staged": frame.repartition(n) for n in (1, 7, 64)}
+for name, opened in [("in place", engine.open(frame)), *((name, engine.open(one)) for name, one in cut.items())]:
     drawn = engine.map(factory, opened, table.column_names, secrets=secrets)
     said[name] = pa.Table.from_batches(iter(drawn)).sort_by("id").combine_chunks().equals(wanted)
     said[f"{name} has files"] = opened.files is not None
@@ -59,13 +60,38 @@ release = ld.anonymize(
 )
 said["rows"] = sorted(release.table["row"].to_pylist()) == list(range(3000))
 said["shares"] = len(set(shares)) > 3
+
+begun = folder / "begun"
+begun.mkdir()
+
+def slowly(batches):
+    for batch in batches:
+        (begun / str(batch.column(0)[0].as_py())).touch()
+        time.sleep(0.5)
+        yield batch
+
+def interrupt():
+    while not list(begun.iterdir()):
+        time.sleep(0.05)
+    os.kill(os.getpid(), signal.SIGINT)
+
+slow = engine.session.range(100, numPartitions=100)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+threading.Thread(target=interrupt, daemon=True).start()
+try:
+    engine.open(slow.mapInArrow(slowly, slow.schema))
+except KeyboardInterrupt:
+    said["begun"] = len(list(begun.iterdir()))
+time.sleep(1)
+said["begun later"] = len(list(begun.iterdir()))
+said["goes on"] = engine.count(engine.open(folder / "named"), ["row"]).num_rows
 print(json.dumps(said))
 engine.close()
 engine.session.stop()
 """
 
 
-def test_connect_draws_stages_publishes_and_fails_in_the_same_way(
+def test_connect_draws_stages_publishes_fails_and_is_canceled_in_the_same_way(
     remote: str, one_file: Path, tmp_path: Path, table: pa.Table
 ) -> None:
     root = Path(__file__).parents[2]
@@ -90,12 +116,16 @@ def test_connect_draws_stages_publishes_and_fails_in_the_same_way(
     fault = said.pop("fault")
     assert fault.startswith("spark: a worker failed with ValueError in ")
     assert not [name for name in table["name"].to_pylist() if name in fault]
+    # All 100 tasks would be done before the interrupt is heard if it canceled nothing.
+    assert 0 < said.pop("begun") <= said.pop("begun later") < 50
+    staged = {f"{n_partitions} staged": True for n_partitions in (1, 7, 64)}
     assert said == {
         "connect": True,
         "in place": True,
         "in place has files": True,
-        "staged": True,
-        "staged has files": False,
+        **staged,
+        **{f"{name} has files": False for name in staged},
+        "goes on": 50,
         "identities": "InputFiles",
         "rows": True,
         "shares": True,

@@ -83,3 +83,21 @@ def test_an_interrupt_while_java_is_asked_is_nothing_but_that(
     assert not [record.getMessage() for record in heard if record.levelno >= logging.ERROR]
     monkeypatch.undo()
     assert engine.count(source, ["sex"]) is not None
+
+
+def test_an_interrupted_job_has_ended_before_its_folders_are_removed(
+    engine: SparkEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    canceled, ended = threading.Event(), []
+
+    def work() -> None:
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        assert canceled.wait(60)
+        time.sleep(0.5)
+        ended.append(True)
+
+    monkeypatch.setattr(_run._Classic, "cancel", lambda _: canceled.set())
+
+    with pytest.raises(KeyboardInterrupt):
+        engine.run(work)
+    assert ended

@@ -39,6 +39,7 @@ def run_job(
     outcome: list[_Result] = []
     failure: list[BaseException] = []
     watch = _Connected(session, tag) if is_connect(session) else _Classic(session, tag)
+    done = threading.Event()  # an interrupted `Thread.join` of Python 3.11 takes a thread that works for one that ended
 
     def work() -> None:
         try:
@@ -46,14 +47,15 @@ def run_job(
                 outcome.append(action())
         except BaseException as error:  # noqa: BLE001 - raised again below
             failure.append(error)
+        finally:
+            done.set()
 
     step, told, due = reading(_STEPS), 0, 0.0
     with quiet(), with_settings(session, foreign=foreign, pieces=pieces), watch.listening():
-        thread = threading.Thread(target=work, daemon=True)
-        thread.start()
+        threading.Thread(target=work, daemon=True).start()
         try:
-            while thread.is_alive():
-                thread.join(_PAUSE)
+            while not done.is_set():
+                done.wait(_PAUSE)
                 heed_request_to_end()
                 if time.monotonic() >= due:  # asking costs Java as much as a small task
                     now, due = int(_STEPS * watch.share()), time.monotonic() + _ASK_AGAIN
@@ -61,7 +63,7 @@ def run_job(
                     told = max(told, now)
         except BaseException:
             insist(watch.cancel)
-            thread.join()
+            done.wait()
             raise
     if failure:
         raise _translated(failure[0], seal) from None
