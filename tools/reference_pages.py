@@ -23,6 +23,7 @@ _TITLES: Final = {
     "hierarchies": "Hierarchies",
     "distances": "Distances",
     "collection": "Collecting",
+    "engines": "Engines",
     "datasets": "Data sets",
     "errors": "Errors",
 }

@@ -13,6 +13,7 @@ from ldiversity.distances import NumericDistance as NumericDistance
 from ldiversity.distances import OrderedDistance as OrderedDistance
 from ldiversity.distances import SemilatticeDistance as SemilatticeDistance
 from ldiversity.distances import TreeDistance as TreeDistance
+from ldiversity.engines.spark import SparkEngine as SparkEngine
 from ldiversity.errors import BusyError as BusyError
 from ldiversity.errors import ClaimError as ClaimError
 from ldiversity.errors import InfeasibleError as InfeasibleError

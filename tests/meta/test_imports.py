@@ -46,3 +46,14 @@ def test_functions_are_not_shadowed_by_rooms() -> None:
     )
 
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_engine_of_spark_needs_pyspark_when_it_is_made_and_no_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "pyspark" not in loaded_after("import ldiversity; ldiversity.SparkEngine")
+    for name in ("pyspark", "pyspark.sql"):
+        monkeypatch.setitem(sys.modules, name, None)
+
+    with pytest.raises(ld.UnsupportedError, match="the optional package pyspark must be installed") as caught:
+        ld.SparkEngine()
+
+    assert "pip install 'ldiversity[spark]'" in str(caught.value)
