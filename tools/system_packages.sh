@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Installs what some tests need besides Python packages: a browser, a database server and Node, from Debian's packages.
+# Installs what some tests need besides Python packages: a browser, a database server, Node and Java, from Debian's packages.
 # Where that is not possible, those tests are skipped, and each says in one sentence what it needs.
 set -euo pipefail
 missing=()
 command -v chromium >/dev/null || command -v google-chrome >/dev/null || missing+=(chromium)
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || missing+=(postgresql)
 command -v node >/dev/null || missing+=(nodejs npm)
+command -v java >/dev/null || [ -x "${JAVA_HOME:-/none}/bin/java" ] || missing+=(openjdk-17-jre-headless)
 if [ ${#missing[@]} -eq 0 ]; then
   exit 0
 fi
