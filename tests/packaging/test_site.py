@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tarfile
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -44,6 +45,19 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True, env=dict(os.environ))
     assert done.returncode == 0, done.stderr
     return folder
+
+
+def test_the_archive_of_sources_builds_its_site_without_what_it_lacks(sdist: Path, tmp_path: Path) -> None:
+    pytest.importorskip("furo", reason="Sphinx, myst-parser and furo are not installed: the site is not built here")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (unpacked,) = tmp_path.iterdir()
+    command = [sys.executable, "-m", "sphinx", "-b", "dummy", "-q", "-E", "-W", "--keep-going", "docs", "docs/_build"]
+
+    done = subprocess.run(command, cwd=unpacked, check=False, capture_output=True, text=True, env=dict(os.environ))
+
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "The site is built without gallery and pictures, which only the repository has.\n"
 
 
 def broken(site: Path) -> list[tuple[str, str]]:
