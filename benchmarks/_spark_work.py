@@ -1,9 +1,10 @@
 """What `bench_spark` measures, in a process of its own: one Spark session, and one line of JSON for each piece of work.
 
 Usage: python _spark_work.py HIDDEN FOLDER WARM-UP.parquet WHAT:TABLE.parquet ...
-WHAT is sets, bsgi or audit, or `local-` with one of them, for the same work without Spark; or plain, which is Spark
-alone: it reads, shuffles and writes; or estimate, of a release that was made of the table. Of an estimate, memory is
-measured, and nothing else is loaded for that. HIDDEN are the names of packages that cannot be imported, with commas.
+WHAT is sets, keyed (sets of a key and ids), bsgi or audit, or `local-` with one of them, for the same work without
+Spark; or plain, which is Spark alone: it reads, shuffles and writes; or estimate, of a release that was made of the
+table. Of an estimate, memory is measured, and nothing else is loaded for that. HIDDEN are the names of packages that
+cannot be imported, with commas.
 """
 
 # ruff: noqa: ANN401, SLF001 - objects of Spark, whose figures have no public way
@@ -26,7 +27,8 @@ import ldiversity as ld
 
 _QUASI = ["age", "education-num", "hours-per-week", "marital-status", "race", "sex"]
 _SENSITIVE = "occupation"
-_METHODS = {"sets": "randomized-addition:l=3", "bsgi": "bsgi:l=4,effort=0"}
+_SETS = "randomized-addition:l=3"
+_METHODS = {"sets": _SETS, "keyed": _SETS, "bsgi": "bsgi:l=4,effort=0"}
 _CORES = 2
 
 
@@ -71,9 +73,19 @@ def _work(what: str, table: Path, folder: Path, engine: Any) -> None:
     elif what == "audit":
         ld.audit(str(table), quasi=_QUASI, sensitive=_SENSITIVE, engine=given)
     else:
-        columns = {"quasi": _QUASI, "sensitive": _SENSITIVE, "method": _METHODS[what]}
+        columns: dict[str, Any] = {"quasi": _QUASI, "sensitive": _SENSITIVE, "method": _METHODS[what]}
+        if what == "keyed":
+            columns |= {"record_id": "rid", "key": _key(folder)}
         ld.anonymize(str(table), **columns, output=str(target), engine=given)
     shutil.rmtree(target, ignore_errors=True)
+
+
+def _key(folder: Path) -> str:
+    """The file of a key that workers read, too."""
+    file = folder / "holder.key"
+    if not file.exists():
+        ld.Key.new().save(file)
+    return str(file)
 
 
 def _make_release(table: Path, folder: Path) -> None:

@@ -1,7 +1,8 @@
 """Spark on two cores of this machine: what a release costs beside Spark itself and the local engine, and its growth.
 
 LDIVERSITY_QUICK=1 takes a tenth of the rows. LDIVERSITY_FULL=1 takes 5 million, 2 and 10 million for the growth, and
-20 million for the memory of the driver, which is that of a process that does nothing else.
+20 million for the memory of the driver, which is that of a process that does nothing else. The growth of BSGI and of an
+audit is left out otherwise, except with few rows.
 Processor time is that of the driver, of Java and of all workers; Spark has started, and has done each piece of work
 once with 300,000 rows. At the end it prints what becomes of pieces and functions where there are many parts.
 
@@ -33,7 +34,8 @@ _HERE = Path(__file__).parent
 _WARM_UP = 300_000  # two pieces, so that both workers have started
 _WORK = {"sets": ("plain", 2.0), "bsgi": ("local-bsgi", 5.0), "audit": ("local-audit", 3.0)}
 PEAK_ROWS = 20_000_000 if FULL else ROWS
-_DRIVER = {"audit": 300e6, "estimate": 300e6, "sets": 300e6, "bsgi": 600e6}
+_DRIVER = {"audit": 300e6, "estimate": 300e6, "sets": 300e6, "keyed": 300e6, "bsgi": 600e6}
+_GROWING = ("sets", "bsgi", "audit") if QUICK or FULL else ("sets",)
 
 
 def run() -> list[Result]:
@@ -44,17 +46,16 @@ def run() -> list[Result]:
         first = {one["what"]: one for one in _process(folder, warm_up, local)}
         # Spark alone comes last: it ends workers that wait for a minute, and new ones load everything again.
         wanted = [f"{what}:{table}" for what in (*_WORK, "plain")]
-        wanted += [f"sets:{tables[rows]}" for rows in GROWTH]
-        *found, few, many = _process(folder, warm_up, wanted)
-        first |= {one["what"]: one for one in found}
+        wanted += [f"{what}:{tables[rows]}" for what in _GROWING for rows in GROWTH]
+        measured = _process(folder, warm_up, wanted)
+        first |= {one["what"]: one for one in measured[: -2 * len(_GROWING)]}
+        grown = measured[-2 * len(_GROWING) :]
         results = [
             *(_beside(first[what], first[other], limit) for what, (other, limit) in _WORK.items()),
-            Result(
-                "Spark: CPU of sets, rows x 5", many["cpu"] / few["cpu"], 5.5, "x CPU", f"{_said(few)}; {_said(many)}"
-            ),
+            *map(_growth, grown[::2], grown[1::2]),
             *(_traffic(first[what]) for what in _WORK),
         ]
-        alone = {"bsgi": ROWS, "sets": PEAK_ROWS, "audit": PEAK_ROWS, "estimate": PEAK_ROWS}
+        alone = {"bsgi": ROWS, **dict.fromkeys(("sets", "keyed", "audit", "estimate"), PEAK_ROWS)}
         results += [_peak(_process(folder, warm_up, [f"{what}:{tables[rows]}"])[0]) for what, rows in alone.items()]
         subprocess.run([sys.executable, str(_HERE / "_spark_pieces.py"), str(tables[max(tables)])], check=True)
     return results
@@ -63,6 +64,11 @@ def run() -> list[Result]:
 def _beside(one: dict[str, Any], other: dict[str, Any], limit: float) -> Result:
     name = f"Spark: CPU of {one['what']} / {other['what']}"
     return Result(name, one["cpu"] / other["cpu"], limit, "x CPU", f"{_said(one)}; {other['cpu']:.1f} s")
+
+
+def _growth(few: dict[str, Any], many: dict[str, Any]) -> Result:
+    said = f"{_said(few)}; {_said(many)}"
+    return Result(f"Spark: CPU of {few['what']}, rows x 5", many["cpu"] / few["cpu"], 5.5, "x CPU", said)
 
 
 def _peak(one: dict[str, Any]) -> Result:
