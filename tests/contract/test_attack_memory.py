@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 import ldiversity as ld
@@ -112,6 +116,33 @@ def test_what_fits_says_the_same(release: ld.Release) -> None:
     within = ld.attack(release, PEOPLE, attacks=some, memory="300MB")
 
     assert within.to_dict() == ld.attack(release, PEOPLE, attacks=some).to_dict()
+
+
+_ATTACK = """
+import sys, warnings
+warnings.simplefilter("ignore")
+import ldiversity as ld
+report = ld.attack(ld.load_release(sys.argv[1]), sys.argv[2], memory=sys.argv[3])
+print(*(one.attack for one in report.results))
+print([line for line in open("/proc/self/status") if line.startswith("VmHWM")][0].split()[1])
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="The system tells no peak of memory.")
+def test_a_process_that_attacks_stays_within_the_setting(tmp_path: Path) -> None:
+    """With 100,000 rows. Attacks that take more are left out."""
+    people = ld.datasets.patients(100_000, seed=2).select(["age", "sex", "zip", "disease"])
+    pq.write_table(people, tmp_path / "people.parquet")
+    how: dict[str, Any] = {"quasi": ["age", "sex", "zip"], "sensitive": "disease", "method": "anatomy:l=3"}
+    ld.anonymize(tmp_path / "people.parquet", **how, output=tmp_path / "release")
+    setting = 600_000_000
+    command = [sys.executable, "-c", _ATTACK, tmp_path / "release", tmp_path / "people.parquet", f"{setting}"]
+
+    done = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True)
+
+    attacks, peak = done.stdout.splitlines()
+    assert {"homogeneity", "skewness", "definetti", "order"} <= set(attacks.split())
+    assert int(peak) * 1024 <= setting
 
 
 def test_the_table_of_the_documentation_is_what_attacks_say() -> None:
