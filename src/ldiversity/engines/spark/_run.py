@@ -54,7 +54,8 @@ def run_job(
     with quiet(), with_settings(session, foreign=foreign, pieces=pieces), watch.listening():
         threading.Thread(target=work, daemon=True).start()
         try:
-            while not done.wait(_PAUSE):
+            while not done.is_set():
+                done.wait(_PAUSE)
                 heed_request_to_end()
                 if time.monotonic() >= due:  # asking costs Java as much as a small task
                     now, due = int(_STEPS * watch.share()), time.monotonic() + _ASK_AGAIN
