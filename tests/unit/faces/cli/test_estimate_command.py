@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from click.testing import Result
 
+from ldiversity.base.numbers import percent
+
 Run = Callable[..., Result]
 Facts = Callable[..., dict[str, Any]]
 
@@ -189,5 +191,5 @@ def test_cells_of_a_hidden_column_show_limits_of_shares(run: Run, facts: Facts, 
 
     assert value["share_low"] <= value["share"] <= value["share_high"]
     assert "share low" in shown
-    assert f"{value['share_high']:.1%}".replace("%", " %") in shown
+    assert percent(value["share_high"]) in shown
     assert "share low" not in run(*asked[:2], "--sensitive", "disease").stdout
