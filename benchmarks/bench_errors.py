@@ -8,6 +8,9 @@ cell: zero, rare (below 2 %), common. Standard errors of coverages are over rele
 releases than others: cells that have such values are published until the standard error is at most .003, and at most a
 third of the distance from the nearest limit. So a limit is not broken or kept by chance, unless the true coverage is
 within .003 of it. In such cells `auto` is `mle`.
+
+Where sets tell too little, limits are those of `linear`, and the estimate says so. They hold too often where errors are
+skewed. So a study with mostly such limits may hold as often, and little more.
 """
 
 from __future__ import annotations
@@ -34,6 +37,7 @@ TIMES: Final = {"Census-Income": 20, "Adult": 160, "Adult, 40 and older": 60, "A
 RARE: Final = 0.02
 WIDTHS: Final = {("Census-Income", 3): 0.75, ("Census-Income", 5): 0.82}
 LEAST, MOST = 0.93, 0.97
+MORE_THAN_LINEAR: Final = 0.01
 LEAST_NOISE, MOST_NOISE = 0.001, 0.003
 ROWS_AT_ONCE: Final = 500_000
 
@@ -102,22 +106,31 @@ def _figures(study: Study, l: int, kind: str, d: int) -> list[Result]:
     # those of mle: the difference between the two has little noise.
     difference = drawn["map"].held.astype(float) - drawn["mle"].held
     with_prior = {each: by_class[each] + float(difference[:, chosen].mean()) for each, chosen in classes.items()}
+    most = _most(drawn["mle"], drawn["linear"], classes)
     name = f"{study.name}, {' with '.join(study.sensitive)}, l={l}, {kind}"
     width = WIDTHS.get((study.name, l), 1)
     return [
-        *_results(f"{name}, mle", drawn["mle"], drawn["linear"], width, by_class, _listed(coverage)),
-        *_results(f"{name}, map", drawn["map"], drawn["linear"], width, with_prior, _listed(with_prior)),
+        *_results(f"{name}, mle", drawn["mle"], drawn["linear"], width, by_class, most, _listed(coverage)),
+        *_results(f"{name}, map", drawn["map"], drawn["linear"], width, with_prior, most, _listed(with_prior)),
     ]
 
 
+def _most(drawn: Draws, linear: Draws, classes: Mapping[str, np.ndarray]) -> float:
+    """The most coverage that is no fault."""
+    if float((drawn.high == linear.high).mean()) < 0.5:  # lower limits may be 0 in both
+        return MOST
+    held = max(float(linear.held[:, chosen].mean()) for chosen in classes.values())
+    return max(MOST, held + MORE_THAN_LINEAR)
+
+
 def _results(
-    name: str, drawn: Draws, linear: Draws, most_width: float, by_class: dict[str, float], detail: str
+    name: str, drawn: Draws, linear: Draws, most_width: float, by_class: dict[str, float], most: float, detail: str
 ) -> list[Result]:
     width = float((drawn.high - drawn.low).sum() / (linear.high - linear.low).sum())
     error = float(np.sqrt((drawn.stated**2).mean() / ((drawn.counts - drawn.truth) ** 2).mean()))
     return [
         Result(f"{name}: least coverage of a class", min(by_class.values()), LEAST, "", detail, at_least=True),
-        Result(f"{name}: most coverage of a class", max(by_class.values()), MOST, ""),
+        Result(f"{name}: most coverage of a class", max(by_class.values()), most, ""),
         Result(f"{name}: width / linear", width, most_width, "x"),
         Result(f"{name}: stated / actual error", error, 0.85, "x", at_least=True),
         Result(f"{name}: stated / actual error", error, 1.2, "x"),

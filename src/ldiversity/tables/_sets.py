@@ -136,18 +136,19 @@ def _is_list(kind: pa.DataType) -> bool:
 
 
 def _codes(members: pa.Array, domain: Domain, known: ShortTexts | None = None) -> CodeArray:
+    codes: CodeArray
+    if pa.types.is_string(members.type) and known is not None:
+        codes = known.places(members)
+        other = np.flatnonzero(codes < 0)
+        if len(other):
+            codes[other] = _codes(members.take(pa.array(other)), domain)
+        return codes
     missing = domain.code_of.get(None, OUTSIDE)
     values = domain_array(domain)
     if value_type(members.type) is None:
         raise _other_type(values.type, members.type)
-    codes: CodeArray
     if pa.types.is_null(members.type):
         codes = np.full(len(members), missing, dtype=np.int32)
-    elif pa.types.is_string(members.type) and known is not None:
-        codes = known.places(members)
-        other = np.flatnonzero(codes < 0)
-        if len(other):
-            codes[other] = _lookup(members.take(pa.array(other)), values, missing)[:-1]
     elif pa.types.is_string(members.type):
         # Looking each up among few values is faster than making a dictionary first.
         codes = _lookup(members, values, missing)[:-1]

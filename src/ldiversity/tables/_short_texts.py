@@ -70,8 +70,8 @@ class ShortTexts:
             return found
         from ldiversity._kernels.texts import AT_ANY_BYTE, find_texts
 
-        first = np.frombuffer(content, dtype=AT_ANY_BYTE, count=1)
-        words = np.lib.stride_tricks.as_strided(first, shape=(content.size - _WORD + 1,), strides=(1,), writeable=False)
+        words: NDArray[np.void] = np.ndarray(content.size - _WORD + 1, AT_ANY_BYTE, content, strides=(1,))
+        words.flags.writeable = False
         ends = np.frombuffer(offsets, dtype=np.int32)[cells.offset : cells.offset + len(cells) + 1]
         ends.flags.writeable = False
         shift = np.uint64(64 - self._bits)
