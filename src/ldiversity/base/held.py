@@ -5,7 +5,8 @@ Python's arrays are taken from too, so that one can use what the other has freed
 system as soon as the process comes near its limit.
 
 Without a limit, it is the other way round. Large arrays go back to the system as soon as they are freed, and the next
-ones get pages that the system has to fill with zeros first. So they are kept until the run ends.
+ones get pages that the system has to fill with zeros first. So they are kept until the run ends, and ten seconds more,
+in which another run often begins.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Timer, current_thread
 from typing import Final
 
 import pyarrow as pa
@@ -36,6 +37,9 @@ _GROWTH: Final = 24_000_000
 """How much the process must grow before it is worth to look for free pages again."""
 
 
+_KEPT_SECONDS: Final = 10.0
+"""How long what is free is kept for the next run."""
+
 _TRIM_THRESHOLD: Final = -1
 _MMAP_THRESHOLD: Final = -3
 _KEEP: Final = {_MMAP_THRESHOLD: 1 << 30, _TRIM_THRESHOLD: (1 << 31) - 1}
@@ -54,9 +58,12 @@ class _Holder:
         self._using_again = 0
         self._pool: pa.MemoryPool | None = None
         self._after = 0
+        self._later: Timer | None = None
 
     def begin(self, limit: int) -> None:
         with self._lock:
+            if self._keep():
+                _give_all_back()
             self._share_memory()
             self._limits.append(limit)
             self._after = 0
@@ -69,6 +76,7 @@ class _Holder:
     def begin_using_again(self) -> None:
         with self._lock:
             self._share_memory()
+            self._keep()
             if not self._using_again:
                 _set(_KEEP)
             self._using_again += 1
@@ -80,8 +88,27 @@ class _Holder:
             if self._using_again:
                 return
             _set(_USUAL)
-            if (trim := _trim()) is not None:
-                trim(0)
+            if _trim() is None:
+                return
+            self._later = Timer(_KEPT_SECONDS, self._give_back_unless_used)
+            self._later.daemon = True  # a process that ends does not wait
+            try:
+                self._later.start()
+            except RuntimeError:  # no thread can begin: the process ends
+                self._later = None
+
+    def _keep(self) -> bool:
+        """Do not give back what the last run has left; whether it has left something."""
+        later, self._later = self._later, None
+        if later is not None:
+            later.cancel()
+        return later is not None
+
+    def _give_back_unless_used(self) -> None:
+        with self._lock:
+            if current_thread() is self._later:
+                self._later = None
+                _give_all_back()
 
     def _share_memory(self) -> None:
         if self._pool is None and _trim() is not None:
@@ -130,7 +157,7 @@ def held_to(budget: Budget | None) -> Iterator[None]:
 
 @contextmanager
 def used_again() -> Iterator[None]:
-    """Keep what is freed within the block for what comes next; when it ends, all that is free goes back.
+    """Keep what is freed within the block for what comes next; soon after it ends, all that is free goes back.
 
     Examples
     --------
@@ -165,6 +192,11 @@ def resident_bytes() -> int | None:
         return int(_STATISTICS.read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError, AttributeError):
         return None
+
+
+def _give_all_back() -> None:
+    if (trim := _trim()) is not None:
+        trim(0)
 
 
 def _set(settings: Mapping[int, int]) -> None:

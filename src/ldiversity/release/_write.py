@@ -34,6 +34,8 @@ from ldiversity.schema import Role
 
 __all__ = ["SetWriter", "check_description", "finish_release", "write_release"]
 
+_PIECE_ROWS: Final = 1 << 15
+
 _OF_CLASSES: Final[dict[str, Any]] = {"classes": True, "sensitive": {"__all__": {"claim": {"rule"}}}}
 """What only a release of classes has."""
 
@@ -57,7 +59,8 @@ class SetWriter(PartWriter):
         if self.data_format == "csv" and layout == "sets":
             check_member_names(schema, {name: one.l for name, one in self.description.mechanisms.items()})
         csv = self.data_format == "csv"
-        return (publish_batch(coded, schema, layout=layout, as_columns=csv, entries=True) for coded in tables)
+        pieces = (piece for table in tables for piece in _in_pieces(table)) if csv else tables
+        return (publish_batch(coded, schema, layout=layout, as_columns=csv, entries=True) for coded in pieces)
 
     def _checked(self, folder: Path, written: Written, meant: Content, reader: Reader) -> Written:
         rows = self.read(folder, [written], reader)
@@ -80,6 +83,11 @@ class SetWriter(PartWriter):
         return FolderData(
             folder, written, self.data_format, described.layout, described.schema, mechanisms, described.forms, reader
         )
+
+
+def _in_pieces(table: pa.Table) -> Iterator[pa.Table]:
+    """A few rows at a time, whose texts stay in the processor's cache until they are written."""
+    return (table.slice(start, _PIECE_ROWS) for start in range(0, table.num_rows, _PIECE_ROWS))
 
 
 def write_release(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
+import time
 
 import numpy as np
 import pyarrow as pa
@@ -98,19 +101,64 @@ def test_where_the_system_has_no_such_function_arrow_alone_gives_back(monkeypatc
 
 
 @needs_trimming
-def test_what_is_freed_stays_until_the_last_run_that_uses_it_again_has_ended() -> None:
+def test_what_is_freed_stays_a_while_after_the_last_run_that_uses_it_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def take_and_free() -> None:
         np.ones(100_000_000, dtype=np.uint8)
 
+    monkeypatch.setattr(held, "_KEPT_SECONDS", 0.2)
     with used_again():
         with used_again():
             take_and_free()
         within = resident_bytes()
+    with used_again():  # in time, so that nothing goes back
+        time.sleep(0.4)
+        again = resident_bytes()
+    later = held._holder._later
+    assert later is not None
+    later.join()
     after = resident_bytes()
 
     assert within is not None
+    assert again is not None
     assert after is not None
-    assert within - after > 90_000_000  # not compared with before: the process may have had free memory to take it from
+    assert again - after > 90_000_000  # not compared with before: the process may have had free memory to take it from
+    assert held._holder._later is None
+
+
+@needs_trimming
+def test_a_run_within_a_limit_gets_what_the_last_one_left() -> None:
+    with used_again():
+        np.ones(100_000_000, dtype=np.uint8)
+    left = resident_bytes()
+    with held_to(Budget("500MB")):
+        within = resident_bytes()
+
+    assert left is not None
+    assert within is not None
+    assert left - within > 90_000_000
+    assert held._holder._later is None
+
+
+@needs_trimming
+def test_a_process_that_ends_does_not_wait_until_memory_goes_back() -> None:
+    code = "from ldiversity.base.held import used_again\nwith used_again(): pass"
+    begun = time.monotonic()
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+    assert time.monotonic() - begun < held._KEPT_SECONDS
+
+
+@needs_trimming
+def test_where_no_thread_can_begin_nothing_is_planned(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: threading.Timer) -> None:
+        raise RuntimeError("can't start new thread at interpreter shutdown")
+
+    monkeypatch.setattr(threading.Timer, "start", refuse)
+    with used_again():
+        pass
+    assert held._holder._later is None
 
 
 @needs_trimming
