@@ -43,7 +43,7 @@ INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 # Where compiled modules may not be kept, each of the many processes of the tests would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-oldest test-oldest-spark test-python lint types layers unit setup setup-oldest compiled compiled-oldest bench docs man sbom picture gallery clean
+.PHONY: demo test test-oldest test-oldest-spark test-python lint types layers unit setup setup-oldest compiled compiled-oldest bench dist docs man sbom picture gallery clean
 
 demo: setup
 	$(BIN)/ldiversity demo --folder demo-output
@@ -123,6 +123,11 @@ docs: setup
 man: setup
 	$(BIN)/python tools/man_page.py man
 
+# What a package index gets: dist/*.whl and dist/*.tar.gz. A forge that builds them adds its address (tools/package_metadata.py).
+dist: setup
+	rm -rf dist
+	$(BIN)/hatchling build -d dist
+
 # What is installed with the package, with versions and licences (CycloneDX).
 sbom: setup
 	$(BIN)/python tools/sbom.py --all-extras > sbom.json
@@ -135,4 +140,4 @@ gallery: setup
 	$(BIN)/python -m papers all -o docs/gallery --overwrite
 
 clean:
-	rm -rf $(VENV) .venv-* .kernels.json demo-output man sbom.json docs/_build docs/reference .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) .venv-* .kernels.json demo-output dist man sbom.json docs/_build docs/reference .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

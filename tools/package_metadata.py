@@ -1,18 +1,22 @@
-"""What a package index shows: the README without what only works inside the repository.
+"""What a package index shows: the README without what only works inside the repository, and where the repository is.
 
-Pictures and pages are not on the index, and the project has no public address that absolute links could name. So
-pictures and their captions go, and links to files become plain text.
+Pictures and pages are not on the index, so pictures and their captions go, and links to files become plain text. The
+address of the repository is the forge's to say: a package that is built there names it, one that is built elsewhere
+names none.
 """
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 _PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n\n(?:\*[^*]+\*\n\n)?", re.MULTILINE)
+_PAGES = {"Documentation": "docs/index.md", "Changelog": "CHANGELOG.md", "Security": "SECURITY.md"}
 _LINK = re.compile(r"\[([^\]]+)\]\((?!https?://)[^)]+\)")
 
 
@@ -27,10 +31,29 @@ def index_readme(text: str) -> str:
     return _LINK.sub(r"\1", _PICTURE.sub("", text))
 
 
-class ReadmeHook(MetadataHookInterface):
-    """Adds the README to the metadata of the package while it is built."""
+def urls(environment: Mapping[str, str]) -> dict[str, str]:
+    """Give the addresses of the repository and its pages, from the variables that a forge sets where it runs a job.
+
+    Examples
+    --------
+    >>> urls({"GITHUB_SERVER_URL": "https://forge.example", "GITHUB_REPOSITORY": "people/ldiversity"})["Issues"]
+    'https://forge.example/people/ldiversity/issues'
+    >>> urls({})
+    {}
+    """
+    server, repository = environment.get("GITHUB_SERVER_URL"), environment.get("GITHUB_REPOSITORY")
+    if not server or not repository:
+        return {}
+    home = f"{server}/{repository}"
+    pages = {name: f"{home}/blob/HEAD/{path}" for name, path in _PAGES.items()}
+    return {"Homepage": home, "Issues": f"{home}/issues", **pages}
+
+
+class MetadataHook(MetadataHookInterface):
+    """Adds the README and the addresses to the metadata of the package while it is built."""
 
     def update(self, metadata: dict[str, Any]) -> None:
-        """Set the text that package indexes show."""
+        """Set the text and the links that package indexes show."""
         text = (Path(self.root) / "README.md").read_text(encoding="utf-8")
         metadata["readme"] = {"content-type": "text/markdown", "text": index_readme(text)}
+        metadata["urls"] = urls(os.environ)

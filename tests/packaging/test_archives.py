@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.packaging.conftest import build
+
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
 MOST_BYTES = 2_000_000
@@ -18,6 +20,10 @@ MOST_BYTES = 2_000_000
 
 @pytest.fixture(scope="module")
 def metadata(wheel: Path) -> Message:
+    return metadata_of(wheel)
+
+
+def metadata_of(wheel: Path) -> Message:
     with zipfile.ZipFile(wheel) as archive:
         name = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
         return message_from_bytes(archive.read(name))
@@ -63,6 +69,27 @@ def test_the_metadata_names_authors_licence_and_versions_of_python(metadata: Mes
     versions = [text.rpartition(" ")[2] for text in classifiers if re.search(r"Python :: 3\.\d+$", text)]
     assert versions[0] == metadata["Requires-Python"].removeprefix(">=")
     assert versions == [f"3.{minor}" for minor in range(11, 11 + len(versions))]
+
+
+def test_a_package_that_a_forge_builds_says_where_it_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("hatchling", reason="hatchling, which builds the package, is not installed: not run without it")
+    monkeypatch.setenv("GITHUB_SERVER_URL", "https://forge.example")
+    monkeypatch.setenv("GITHUB_REPOSITORY", "people/ldiversity")
+    links = dict(text.split(", ") for text in metadata_of(build("wheel", tmp_path)).get_all("Project-URL") or [])
+
+    home = "https://forge.example/people/ldiversity"
+    assert links.pop("Homepage") == home
+    assert links.pop("Issues") == f"{home}/issues"
+    assert {"Documentation", "Changelog"} <= links.keys()
+    for url in links.values():
+        assert (ROOT / url.removeprefix(f"{home}/blob/HEAD/")).is_file(), url
+
+
+def test_a_package_that_is_built_elsewhere_names_no_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("hatchling", reason="hatchling, which builds the package, is not installed: not run without it")
+    monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
+
+    assert metadata_of(build("wheel", tmp_path)).get_all("Project-URL") is None
 
 
 def test_what_a_forge_and_contributors_look_for_is_there() -> None:
