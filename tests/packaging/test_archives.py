@@ -71,7 +71,7 @@ def test_the_metadata_names_authors_licence_and_versions_of_python(metadata: Mes
     assert versions == [f"3.{minor}" for minor in range(11, 11 + len(versions))]
 
 
-def test_a_package_that_a_forge_builds_says_where_it_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_that_a_forge_builds_names_its_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("hatchling", reason="hatchling, which builds the package, is not installed: not run without it")
     monkeypatch.setenv("GITHUB_SERVER_URL", "https://forge.example")
     monkeypatch.setenv("GITHUB_REPOSITORY", "people/ldiversity")
