@@ -47,19 +47,21 @@ class ShortTexts:
 
     def add(self, texts: pa.Array) -> None:
         """Put more texts at the end, which are different from those before; missing and long ones have a place, too."""
+        first_new = self._n + 1
         for text in texts.to_pylist():
             self._n += 1
             facts = _told_by(None if text is None or self._n > _MOST_TEXTS else text.encode())
             for one, known in zip(facts or (0, 0, _ALL), self._facts, strict=True):
                 known.append(one)
-            if facts is not None and self._bits:
-                self._enter(self._n)
-        if self._bits == 0 or self._n * _ROOM > len(self._slots):
-            self._bits = max(_WORD, (min(self._n, _MOST_TEXTS) * _ROOM).bit_length())
+        n_looked_up = min(self._n, _MOST_TEXTS)
+        # Room for all of them comes first: among slots of which none is free, the search for one would not end.
+        if self._bits == 0 or n_looked_up * _ROOM > len(self._slots):
+            self._bits = max(_WORD, (n_looked_up * _ROOM).bit_length())
             self._slots = np.zeros(1 << self._bits, dtype=np.uint16)
-            for entry in range(1, min(self._n, _MOST_TEXTS) + 1):
-                if self._facts[2][entry] != _ALL:
-                    self._enter(entry)
+            first_new = 1
+        for entry in range(first_new, n_looked_up + 1):
+            if self._facts[2][entry] != _ALL:
+                self._enter(entry)
         self._told = tuple(np.array(known, dtype=np.uint64) for known in self._facts)
 
     def places(self, cells: pa.Array) -> CodeArray:

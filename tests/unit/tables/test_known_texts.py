@@ -59,6 +59,27 @@ def test_texts_that_come_later_are_found_as_those_before() -> None:
     assert (known.places(pa.array(texts).take(pa.array(order))) == order).all()
 
 
+@pytest.mark.parametrize("few", [0, 2, 40])
+@pytest.mark.parametrize("more", [256, 300, 5_000])
+def test_many_texts_may_come_at_once_after_a_few(few: int, more: int) -> None:
+    """More than there were slots for: they once filled all of them, and the search for a free one did not end."""
+    texts = pa.array([f"text {i * i}" for i in range(few + more)])
+    known = ShortTexts(texts[:few])
+    known.add(texts[few:])
+
+    found = np.arange(len(texts))
+    assert (known.places(texts) == np.where(found < 4096, found, -1)).all()  # the most that are looked up
+
+
+def test_a_block_with_many_new_texts_may_come_late(tmp_path: Path) -> None:
+    file = tmp_path / "table.csv"
+    towns = ["ab"[row % 2] for row in range(300_000)] + [f"town {row % 400}" for row in range(2_000)]
+    file.write_text("\n".join(["town,ill", *(f"{town},yes" for town in towns)]), encoding="utf-8")
+    table = open_source(file, hold=1 << 25)
+
+    assert [cell for batch in table.batches(["town"]) for cell in batch.column(0).to_pylist()] == towns
+
+
 @pytest.mark.parametrize("many_cells", [0, 20, 10**9])
 @given(st.lists(st.lists(TEXTS | st.none(), max_size=10), max_size=6))
 def test_entries_are_the_cells_however_they_are_found(many_cells: int, blocks: list[list[str | None]]) -> None:
