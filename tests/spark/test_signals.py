@@ -9,8 +9,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from ldiversity.engines.spark import SparkEngine, _run
@@ -101,3 +103,28 @@ def test_an_interrupted_job_has_ended_before_its_folders_are_removed(
     with pytest.raises(KeyboardInterrupt):
         engine.run(work)
     assert ended
+
+
+def test_an_interrupt_before_a_job_has_begun_ends_it_too(engine: SparkEngine) -> None:
+    """What comes while Java still plans once let the job run to its end, which may take hours."""
+    begun, ended = threading.Event(), []
+
+    def slowly(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            time.sleep(0.5)
+            yield batch
+
+    def work() -> None:
+        assert begun.wait(60)
+        frame = engine.session.range(40, numPartitions=40)
+        ended.append(frame.mapInArrow(slowly, frame.schema).count())
+
+    def interrupt() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(1)
+        begun.set()
+
+    threading.Timer(0.3, interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        engine.run(work)
+    assert not ended

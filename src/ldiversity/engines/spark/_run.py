@@ -62,8 +62,9 @@ def run_job(
                     step(max(now - told, 0))
                     told = max(told, now)
         except BaseException:
-            insist(watch.cancel)
-            done.wait()
+            while not done.is_set():  # to cancel what has not begun yet, or is between two jobs, changes nothing
+                insist(watch.cancel)
+                done.wait(_ASK_AGAIN)
             raise
     if failure:
         raise _translated(failure[0], seal) from None
