@@ -106,9 +106,11 @@ class _Holder:
 
     def _give_back_unless_used(self) -> None:
         with self._lock:
-            if current_thread() is self._later:
-                self._later = None
-                _give_all_back()
+            if current_thread() is not self._later:
+                return
+            self._later = None
+        # Without the lock: nobody knows of this thread, and a process forked meanwhile could never take it.
+        _give_all_back()
 
     def _share_memory(self) -> None:
         if self._pool is None and _trim() is not None:

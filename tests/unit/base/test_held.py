@@ -193,3 +193,18 @@ def test_where_the_system_has_no_such_functions_nothing_changes(monkeypatch: pyt
     usual = pa.default_memory_pool().backend_name
     with used_again():
         assert pa.default_memory_pool().backend_name == usual
+
+
+@needs_trimming
+def test_no_lock_is_held_while_memory_goes_back_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that is forked then has a lock that nobody opens: its own runs never began."""
+    locked: list[bool] = []
+    monkeypatch.setattr(held, "_KEPT_SECONDS", 0.2)
+    monkeypatch.setattr(held, "_give_all_back", lambda: locked.append(held._holder._lock.locked()))
+    with used_again():
+        pass
+    later = held._holder._later
+    assert later is not None
+    later.join()
+
+    assert locked == [False]
