@@ -24,6 +24,10 @@ __all__ = [
 _PANDAS_NAMES: Final = "Index"
 """The class of ``frame.columns`` in pandas, which is not registered as a sequence."""
 
+_OWN_LEVELS: Final = (
+    "The methods bsgi and llmsu take one for each column; a policy gives each column that is hidden in sets its own."
+)
+
 
 def check_integer(
     owner: str, name: str, value: object, *, minimum: int | None = None, maximum: int | None = None
@@ -37,7 +41,8 @@ def check_integer(
     """
     rule = _range_rule("an integer", minimum, maximum)
     if isinstance(value, Mapping):
-        raise ParameterError(owner, name, f"must be {rule}, the same for all columns", got="one for each column")
+        error = ParameterError(owner, name, f"must be {rule}, the same for all columns", got="one for each column")
+        raise error.with_hint(_OWN_LEVELS) if name == "l" else error
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):
         raise ParameterError(owner, name, f"must be {rule}", got=repr(value))
     number = operator.index(value)

@@ -21,13 +21,13 @@ from ldiversity.sentences import Setting, say
 if TYPE_CHECKING:
     from ldiversity.base.arrays import CodeArray
 
-__all__ = ["EPOCH", "PERIODS", "CalendarColumn", "by_calendar", "per_day"]
+__all__ = ["PERIODS", "CalendarColumn", "begins", "by_calendar", "per_day"]
 
 PERIODS: Final = ("year", "quarter", "month", "day")
 """What a calendar is divided into."""
 
 _MONTHS: Final = {"year": 12, "quarter": 3, "month": 1}
-EPOCH: Final = dt.date(1970, 1, 1)
+_EPOCH: Final = dt.date(1970, 1, 1)
 """The day from which Arrow counts."""
 
 
@@ -51,16 +51,16 @@ class CalendarColumn(By):
 
     def edges(self, kind: pa.DataType, low: float, high: float) -> tuple[float, ...]:
         """Where periods begin, from the one that holds `low` to the first after `high`, in the column's unit."""
-        unit = per_day(kind)
-        last = EPOCH + dt.timedelta(days=int(high // unit))
-        starts = [_start(EPOCH + dt.timedelta(days=int(low // unit)), self.period)]
+        first, last = _days_at((low, high), kind)
+        starts = [_start(first, self.period)]
         while starts[-1] <= last:
             starts.append(_following(starts[-1], self.period))
-        return tuple(float((start - EPOCH).days) * unit for start in starts)
+        return begins(starts, kind)
 
     def names(self, edges: Sequence[float], kind: pa.DataType) -> pa.Array:
         """The label of the period after each edge but the last."""
-        days = [EPOCH + dt.timedelta(days=int(edge // per_day(kind))) for edge in edges[:-1]]
+        # At noon, because the day of a zone may begin later than at midnight.
+        days = _days_at([edge + per_day(kind) // 2 for edge in edges[:-1]], kind)
         return pa.array([_name(day, self.period) for day in days], pa.string())
 
     @staticmethod
@@ -118,6 +118,32 @@ def _following(start: dt.date, period: str) -> dt.date:
         return start + dt.timedelta(days=1)
     months = start.year * 12 + start.month - 1 + _MONTHS[period]
     return dt.date(months // 12, months % 12 + 1, 1)
+
+
+def begins(days: Sequence[dt.date], kind: pa.DataType) -> tuple[float, ...]:
+    """When days begin, in the column's unit: instants with a zone have the days of that zone, as public grids do.
+
+    Examples
+    --------
+    >>> begins([dt.date(1970, 1, 2)], pa.timestamp("s")), begins([dt.date(1970, 1, 2)], pa.timestamp("s", "+01:00"))
+    ((86400.0,), (82800.0,))
+    """
+    numbers = [(day - _EPOCH).days * per_day(kind) for day in days]
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        here = pa.array(numbers, pa.int64()).cast(pa.timestamp(kind.unit))
+        there = pc.assume_timezone(here, kind.tz, ambiguous="earliest", nonexistent="earliest")
+        numbers = there.cast(pa.int64()).to_pylist()
+    return tuple(map(float, numbers))
+
+
+def _days_at(numbers: Sequence[float], kind: pa.DataType) -> list[dt.date]:
+    """The day of each number of the column's unit."""
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        found: list[dt.date] = (
+            pa.array(map(int, numbers), pa.int64()).cast(kind).cast(pa.date32(), safe=False).to_pylist()
+        )
+        return found
+    return [_EPOCH + dt.timedelta(days=int(number // per_day(kind))) for number in numbers]
 
 
 def per_day(kind: pa.DataType) -> int:

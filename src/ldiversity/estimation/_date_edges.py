@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.errors import ParameterError
-from ldiversity.estimation._calendar import EPOCH, CalendarColumn, per_day
+from ldiversity.estimation._calendar import CalendarColumn, begins
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import CodeArray
@@ -40,7 +40,7 @@ class DatedColumn(CalendarColumn):
 
     def edges(self, kind: pa.DataType, low: float, high: float) -> tuple[float, ...]:  # noqa: ARG002
         """Where cells begin, in the column's unit; the first and the last one have no end."""
-        return (-np.inf, *(float((day - EPOCH).days) * per_day(kind) for day in self.days), np.inf)
+        return (-np.inf, *begins(self.days, kind), np.inf)
 
     def names(self, edges: Sequence[float], kind: pa.DataType) -> pa.Array:  # noqa: ARG002
         """The label of each cell."""

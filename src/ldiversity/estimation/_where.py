@@ -149,7 +149,7 @@ class Filter:
         kinds = [column.type, pa.float64()] if pa.types.is_integer(column.type) else [column.type]
         for kind in kinds:
             try:
-                return column.cast(kind, safe=False), texts.cast(kind)
+                return column.cast(kind, safe=False), _as_values(texts, kind)
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
                 continue
         raise ParameterError(
@@ -163,6 +163,17 @@ class Filter:
             if pa.types.is_boolean(column.type)
             else "Write numbers, fractions with a point, as in 2.5."
         )
+
+
+def _as_values(texts: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Texts as values of a type; instants without a zone are those of the column's, as days are that begin a cell."""
+    if not pa.types.is_timestamp(kind) or kind.tz is None:
+        return texts.cast(kind)
+    try:
+        return texts.cast(kind)
+    except pa.ArrowInvalid:
+        here = texts.cast(pa.timestamp(kind.unit))
+        return pc.assume_timezone(here, kind.tz, ambiguous="earliest", nonexistent="earliest")
 
 
 def parse_where(text: str) -> Filter:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,10 @@ from ldiversity.methods._people import Dealer, not_apart
 from ldiversity.methods._rule import Rules
 
 __all__ = ["group_apart", "keep_apart"]
+
+_WITHOUT_GAPS: Final = (
+    "Leave the gap out: without gaps, classes are formed record by record. A smaller gap or l may do as well."
+)
 
 
 def keep_apart(
@@ -62,7 +67,7 @@ def group_apart(
     given = np.array(list(table.weights("BSGI", weights).values()))
     dealer = Dealer.of(table)
     if dealer is not None and not dealer.keeps_whole(table.sensitive, rules):
-        raise not_apart("BSGI", table)
+        raise not_apart("BSGI", table, _WITHOUT_GAPS)
     found = Cutter(rank_table(table), table.sensitive, rules, given, False, dealer).partition(run)
     if len(lines) > 1 or lines[0] is None or dealer is not None:
         return found

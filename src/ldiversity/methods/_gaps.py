@@ -204,14 +204,15 @@ def check_line(  # noqa: PLR0913 - what a message says
         if possible == 1:
             within = f"an interval of {column!r} shorter than {wide}"
             rule = f"cannot be reached with all records, because {within} has {most} of {n_rows}"
-    less = (
-        say("Use {}, or a smaller gap", (setting or partial(Setting, "l"))(possible))
-        if possible > 1
-        else "Use a smaller gap"
-    )
-    hint = say("{}.", less)
+    ways: list[str] = []
+    if possible > 1:
+        ways.append(say("Use {}, or a smaller gap", (setting or partial(Setting, "l"))(possible)))
+    elif overflow == "suppress" or int(counts.max()) * l <= n_rows:
+        # Bins that touch are nearer than every gap, and a value that is too frequent alone needs no gap to be so.
+        ways.append("Use a smaller gap, or none")
     if overflow == "refuse":
-        hint = say("{}; {} leaves out as few records as needed.", less, Setting("overflow", "suppress"))
+        ways.append(say("{} leaves out as few records as needed", Setting("overflow", "suppress")))
+    hint = say("; ".join("{}" for _ in ways) + ".", *ways)
     raise InfeasibleError(
         owner, "l", rule, got=l, nearest=[{"l": possible}] if possible > 1 and setting is None else []
     ).with_hint(hint)

@@ -200,10 +200,10 @@ class Dealer:
         return new, np.repeat(np.arange(n_classes), parts)
 
 
-def not_apart(owner: str, table: CodedTable) -> InfeasibleError:
+def not_apart(owner: str, table: CodedTable, way_out: str | None = None) -> InfeasibleError:
     """Say that not even all rows together can be divided so that everybody stands in a class once."""
     most = 0 if table.several is None else int(np.bincount(table.several).max())
     return InfeasibleError(
         owner,
         f"all records together, divided into {most} classes because one person has {most}, must satisfy the model",
-    ).with_hint(say("Use a weaker model, or {}, which forms classes record by record.", Method("BSGI")))
+    ).with_hint(way_out or say("Use a weaker model, or {}, which forms classes record by record.", Method("BSGI")))

@@ -196,15 +196,20 @@ def planned_grid(numbers: Sequence[str], given: Grids) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> planned_grid(["age", "weight"], {"age": 5})[0]
-    "Ends of intervals will be rounded outward: 'age' to 5; 'weight' to a round step of about 1 % of its range."
+    >>> planned_grid(["age", "weight"], {"age": 5})[0].partition(". Without")[0]
+    "Ends of intervals will be rounded outward: 'age' to 5; 'weight' to a round step of about 1 % of its range"
     """
     declared = [f"{name!r} to {given[name]}" for name in numbers if given.get(name, EXACT) != EXACT]
     derived = [repr(name) for name in numbers if name not in given]
     said = [", ".join(declared)] if declared else []
     range_of = "its range" if len(derived) == 1 else "their ranges"
     said += [f"{', '.join(derived)} to a round step of about 1 % of {range_of}"] if derived else []
-    return (f"Ends of intervals will be rounded outward: {'; '.join(said)}.",) if said else ()
+    # Which columns have few values is known when the table is grouped.
+    few = (
+        f" Without a declared step, a column of at most {_FEW_VALUES} values, each in {_RECORDS_OF_A_VALUE} records or "
+        "more, stays exact."
+    )
+    return (f"Ends of intervals will be rounded outward: {'; '.join(said)}.{few if derived else ''}",) if said else ()
 
 
 def usual_step(values: NDArray[Any], kind: pa.DataType) -> Step | None:

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
+import ldiversity as ld
 from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.estimation import bins, estimate, parse_by
 from ldiversity.mechanisms import SetMechanism
@@ -81,3 +83,23 @@ def test_intervals_of_days_are_spread_over_the_cells(generalize: Any) -> None:
 
     assert found.labels["d"].to_pylist() == ["< 1970-01-06", ">= 1970-01-06"]
     assert found.records.tolist() == pytest.approx([10 / 11, 12 / 11])  # 5 and 6 of the 11 days
+
+
+@pytest.mark.parametrize("by", ["seen:month", "seen:2025-04-01/2025-07-01"])
+def test_days_of_regions_begin_at_midnight_of_the_zone(by: str) -> None:
+    hours = np.arange(24 * 360) % (24 * 360)
+    seen = pa.array(np.datetime64("2025-01-01T00:00:00", "s") + hours * np.timedelta64(1, "h"))
+    seen = pc.assume_timezone(seen, "Europe/Berlin", ambiguous="earliest", nonexistent="latest")
+    table = pa.table({"seen": seen, "disease": ["flu", "cut", "burn", "cold"] * (len(hours) // 4)})
+    release = ld.anonymize(
+        table, quasi="seen", sensitive="disease", method="mondrian:l=2", grid={"seen": "month"}, insecure_seed=1
+    )
+
+    found = estimate(release, by=by)
+    true = estimate(
+        ld.anonymize(table, quasi="seen", sensitive="disease", method="anatomy:l=2", insecure_seed=1), by=by
+    )
+
+    assert found.labels["seen"].to_pylist() == true.labels["seen"].to_pylist()
+    assert np.allclose(found.records, true.records)
+    assert np.allclose(found.low.sum(axis=1), found.records)

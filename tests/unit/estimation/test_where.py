@@ -103,6 +103,20 @@ def test_dates_are_read_from_iso_texts() -> None:
     assert matches("x >= 2020-01-02", [dt.date(2020, 1, 1), dt.date(2020, 1, 2)]) == [False, True]
 
 
+@pytest.mark.parametrize("unit", ["s", "us"])
+@pytest.mark.parametrize(
+    "text",
+    ["2025-06-01", "2025-06-01 00:00:00", "2025-06-01 00:00", "2025-06-01 00:00:00+02:00", "2025-05-31T22:00:00Z"],
+)
+def test_instants_without_a_zone_are_those_of_the_column(text: str, unit: str) -> None:
+    days = ["2025-05-31 21:59:59", "2025-05-31 22:00:00", "2025-06-01 00:00:00"]
+    column = pa.chunked_array([pa.array(days).cast(pa.timestamp(unit)).cast(pa.timestamp(unit, "UTC"))])
+    column = column.cast(pa.timestamp(unit, "Europe/Berlin"))
+
+    assert parse_where(f"admitted >= {text}").mask(column).tolist() == [False, True, True]
+    assert parse_where(f"admitted >= {text}").bounds(column.type)[0] == column.cast(pa.int64())[1].as_py()
+
+
 def test_booleans_are_read_from_words() -> None:
     assert matches("x = true", [True, False, None]) == [True, False, False]
 

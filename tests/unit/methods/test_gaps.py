@@ -208,6 +208,38 @@ def test_an_interval_that_is_too_full_is_refused_with_ways_out_that_work(method:
     assert method(l=3, gap={"pay": 2}, overflow="suppress").group(own, RUN).partitions[0].suppressed == 5
 
 
+@pytest.mark.parametrize("method", [Anatomy, BSGI])
+def test_bins_that_touch_are_near_by_every_gap_so_none_is_the_way_out(method: Any) -> None:
+    own = table(("pay", [0] * 8 + [1] * 8 + [2] * 4, numbers((5, 15, 25), edges=(0.0, 10.0, 20.0, 30.0))))
+
+    with pytest.raises(ld.InfeasibleError, match="cannot be reached with all records") as refused:
+        method(l=2, gap={"pay": 0.1}).group(own, RUN)
+
+    assert str(refused.value.hint).startswith("Use a smaller gap, or none; overflow='suppress'")
+    assert method(l=2).group(own, RUN).partitions[0].suppressed == 0
+
+
+@pytest.mark.parametrize("method", [Anatomy, BSGI])
+def test_no_smaller_gap_is_advised_where_one_value_alone_is_too_frequent(method: Any) -> None:
+    own = table(("pay", [0] * 12 + [5] * 8, numbers(range(10))))
+
+    with pytest.raises(ld.InfeasibleError, match="has 12 of 20") as refused:
+        method(l=2, gap={"pay": 2}).group(own, RUN)
+
+    assert str(refused.value.hint) == "overflow='suppress' leaves out as few records as needed."
+    assert method(l=2, gap={"pay": 2}, overflow="suppress").group(own, RUN).partitions[0].suppressed == 4
+
+
+def test_bsgi_with_a_gap_does_not_advise_itself_for_several_rows_of_a_person() -> None:
+    own = table(("pay", [0] * 12 + [5] * 9, numbers(range(10))), person=np.arange(21) // 2)
+
+    with pytest.raises(ld.InfeasibleError, match="all records together, divided into 2 classes") as refused:
+        BSGI(l=2, gap={"pay": 2}, overflow="suppress").group(own, RUN)
+
+    assert "or BSGI" not in str(refused.value.hint)
+    assert BSGI(l=2, overflow="suppress").group(own, RUN).partitions[0].n_classes
+
+
 @pytest.mark.parametrize("method", ONE)
 @pytest.mark.parametrize("gap", [{}, {"pay": 0}, {"pay": -1}, {"pay": "wide"}, 5])
 def test_gaps_that_are_none_are_refused(method: Any, gap: Any) -> None:

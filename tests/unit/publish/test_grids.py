@@ -98,6 +98,17 @@ def test_few_values_that_many_share_stay_as_they_are() -> None:
     assert set(release.region("level").intervals.low.tolist()) <= {0, 1000, 2000}
 
 
+def test_a_plan_says_which_columns_may_stay_as_they_are() -> None:
+    roles: dict[str, Any] = {"quasi": QUASI, "sensitive": "disease", "method": ld.BSGI(l=3)}
+
+    (derived,) = (note for note in ld.plan(TABLE, **roles).notes if "rounded outward" in note)
+    steps = dict.fromkeys(QUASI, 5000) | {"born": "year"}
+    (declared,) = (note for note in ld.plan(TABLE, **roles, grid=steps).notes if "rounded outward" in note)
+
+    assert "a column of at most 20 values, each in 10 records or more, stays exact" in derived
+    assert "stays exact" not in declared
+
+
 def test_records_lie_in_regions_of_their_class() -> None:
     release = publish(quasi=["weight", "height"], plain="born", grid={"weight": 50_000, "height": 10})
 

@@ -33,7 +33,9 @@ def say(
     if seen.several_rows is not None:
         column = seen.several_rows.column
         whose = f"person={column!r} (--person {shlex.quote(column)})"
-        said.append(f"{column}: {seen.several_rows.text} Say whose row it is: {whose}.")
+        # Weights and people are refused together, because a weight says how many people one record stands for.
+        beside = "" if sampled is None else ", and leave the weights out"
+        said.append(f"{column}: {seen.several_rows.text} Say whose row it is: {whose}{beside}.")
     said += [sentence for name, one in attribute_risk.items() for sentence in _of_attribute(seen, name, one)]
     if seen.joint:
         threshold = risk.threshold

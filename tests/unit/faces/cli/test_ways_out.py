@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.testing import Result
 
@@ -58,6 +61,22 @@ def test_levels_by_column_are_refused_in_words(run: Run, table: Path, method: st
     told = hint_of(run(*words, "--method", method, "-l", "disease=3,job=2", "-o", tmp_path / "r"))
     assert "the same for all columns, got one for each column" in told
     assert "{" not in told
+    assert "bsgi and llmsu take one for each column; a policy gives each column that is hidden in sets its own" in told
+
+
+def test_levels_by_column_are_taken_where_the_refusal_says(run: Run, table: Path, tmp_path: Path) -> None:
+    words = ["anonymize", table, "--quasi", "sex", "--sensitive", "disease,job", "--drop", "patient no,smoker"]
+    for method in ("bsgi", "llmsu"):
+        followed = run(*words, "--method", method, "-l", "disease=3,job=2", "-o", tmp_path / method)
+        assert followed.exit_code == 0, followed.stderr
+
+    policy = tmp_path / "policy.toml"
+    policy.write_text(
+        f'[table]\nfile = "{table}"\nquasi = ["sex"]\ndrop = ["patient no", "smoker"]\n'
+        "[sensitive.disease]\nl = 3\n[sensitive.job]\nl = 2\n"
+    )
+    followed = run("anonymize", "--policy", policy, "-o", tmp_path / "sets")
+    assert followed.exit_code == 0, followed.stderr
 
 
 def test_an_epsilon_for_one_column_is_said_in_a_policy(run: Run, table: Path, tmp_path: Path) -> None:
@@ -100,3 +119,30 @@ def test_advice_within_a_limit_of_memory_keeps_the_limit(run: Run, tmp_path: Pat
     assert advised is not None
     followed = shlex.split(advised[0])
     assert followed[followed.index("--memory") + 1] == "500MB"
+
+
+def test_weights_that_are_decimals_are_made_numbers_when_the_table_is_read(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "sample.parquet"
+    weights = pa.array([Decimal("2.00"), Decimal("5.50")] * 60)
+    pq.write_table(pa.table({"sex": list("fmmf") * 30, "w": weights, "disease": list("abc") * 40}), file)
+    words = ["anonymize", file, "--quasi", "sex,w", "--sensitive", "disease", "-l", 2]
+
+    assert run(*words, "-o", tmp_path / "texts").exit_code == 0
+    told = hint_of(run("estimate", tmp_path / "texts", "--weights", "w"))
+    advised = re.findall(r"--type w=number", told)
+    assert run(*words, *advised[0].split(), "-o", tmp_path / "numbers").exit_code == 0
+    followed = run("estimate", tmp_path / "numbers", "--weights", "w")
+    assert followed.exit_code == 0, followed.stderr
+
+
+def test_people_are_advised_without_weights_where_weights_are_given(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "visits.csv"
+    rows = [f"p{place // 3},{'fm'[place % 2]},{2 + place % 4},{'abc'[place % 3]}" for place in range(120)]
+    file.write_text("\n".join(["patient_no,sex,w,disease", *rows]) + "\n")
+    words = ["audit", file, "--quasi", "sex", "--sensitive", "disease"]
+
+    page = " ".join(run(*words, "--weights", "w").stdout.split())
+    assert "(--person patient_no), and leave the weights out." in page
+    assert "leave the weights out" not in run(*words).stdout
+    followed = run(*words, "--person", "patient_no")
+    assert followed.exit_code == 0, followed.stderr
