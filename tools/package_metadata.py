@@ -31,18 +31,22 @@ def index_readme(text: str) -> str:
     return _LINK.sub(r"\1", _PICTURE.sub("", text))
 
 
-def urls(environment: Mapping[str, str]) -> dict[str, str]:
+def urls(environment: Mapping[str, str], root: Path) -> dict[str, str]:
     """Give the addresses of the repository and its pages, from the variables that a forge sets where it runs a job.
+
+    They are about the job's own checkout. The job of another project may build this package in another folder.
 
     Examples
     --------
-    >>> urls({"GITHUB_SERVER_URL": "https://forge.example", "GITHUB_REPOSITORY": "people/ldiversity"})["Issues"]
+    >>> job = {"GITHUB_SERVER_URL": "https://forge.example", "GITHUB_REPOSITORY": "people/ldiversity"}
+    >>> urls(job | {"GITHUB_WORKSPACE": "/work"}, Path("/work"))["Issues"]
     'https://forge.example/people/ldiversity/issues'
-    >>> urls({})
-    {}
+    >>> urls(job | {"GITHUB_WORKSPACE": "/work"}, Path("/tmp/build")), urls({}, Path("/work"))
+    ({}, {})
     """
     server, repository = environment.get("GITHUB_SERVER_URL"), environment.get("GITHUB_REPOSITORY")
-    if not server or not repository:
+    checkout = environment.get("GITHUB_WORKSPACE")
+    if not server or not repository or not checkout or Path(checkout).resolve() != root.resolve():
         return {}
     home = f"{server}/{repository}"
     pages = {name: f"{home}/blob/HEAD/{path}" for name, path in _PAGES.items()}
@@ -56,4 +60,4 @@ class MetadataHook(MetadataHookInterface):
         """Set the text and the links that package indexes show."""
         text = (Path(self.root) / "README.md").read_text(encoding="utf-8")
         metadata["readme"] = {"content-type": "text/markdown", "text": index_readme(text)}
-        metadata["urls"] = urls(os.environ)
+        metadata["urls"] = urls(os.environ, Path(self.root))

@@ -21,7 +21,7 @@ from ldiversity.schema import Attribute, Role, Schema
 
 TOYS = Path(__file__).parent / "toys"
 MODEL_TOYS = {"boast": "Boast", "always": "Always", "crowd": "Crowd"}
-METHOD_TOYS = {"buckets": "Buckets", "dropper": "Dropper", "silent": "Silent"}
+METHOD_TOYS = {"buckets": "Buckets", "dropper": "Dropper", "silent": "Silent", "coupling": "Coupling"}
 
 
 @pytest.fixture(autouse=True)
@@ -53,6 +53,20 @@ def refused(people: pa.Table, method: str, output: Path) -> str:
     assert caught.value.exit_code == 2
     assert not output.exists()
     return str(caught.value)
+
+
+def test_sets_from_which_nothing_could_be_estimated_are_planned_and_published_by_nobody(
+    people: pa.Table, tmp_path: Path
+) -> None:
+    said = refused(people, "coupling:l=2", tmp_path / "release")
+
+    assert said == (
+        "disease: Coupling: the inclusion matrix is singular, so no distribution could be estimated.\n"
+        "Hint: Another l or another domain may do."
+    )
+    plan = ld.plan(people, quasi=["age", "sex"], sensitive="disease", method="coupling:l=2")
+    assert not plan.feasible
+    assert "no distribution could be estimated" in str(plan)
 
 
 @pytest.mark.parametrize("values_too", ["yes", "no"])

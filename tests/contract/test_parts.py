@@ -51,6 +51,9 @@ def made(name: str, **given: Any) -> GroupingMethod:
 
 
 CLASSES = {name: made(name) for name, entry in CATALOG.items() if entry.family == "classes"}
+OF_FEWEST = {"bsgi"}
+"""Those whose classes have as few records as they can."""
+
 NAMES = [name for name, one in CLASSES.items() if one.parts is not None and not one.decides_by_counts]
 
 
@@ -196,6 +199,8 @@ def test_classes_of_all_parts_keep_the_promise(name: str) -> None:
     assert len(done.parts) > 3
     if method.parts == "near" and method.part_rule(1).level is not None:
         assert done.moved > 0
+        assert n_classes <= N // 3
+    if name in OF_FEWEST:
         assert N // 3 - len(done.parts) <= n_classes <= N // 3
 
 

@@ -75,6 +75,7 @@ def test_a_package_that_a_forge_builds_names_its_pages(tmp_path: Path, monkeypat
     pytest.importorskip("hatchling", reason="hatchling, which builds the package, is not installed: not run without it")
     monkeypatch.setenv("GITHUB_SERVER_URL", "https://forge.example")
     monkeypatch.setenv("GITHUB_REPOSITORY", "people/ldiversity")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(ROOT))
     links = dict(text.split(", ") for text in metadata_of(build("wheel", tmp_path)).get_all("Project-URL") or [])
 
     home = "https://forge.example/people/ldiversity"
@@ -85,9 +86,16 @@ def test_a_package_that_a_forge_builds_names_its_pages(tmp_path: Path, monkeypat
         assert (ROOT / url.removeprefix(f"{home}/blob/HEAD/")).is_file(), url
 
 
-def test_a_package_that_is_built_elsewhere_names_no_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("job", ["none", "of another project"])
+def test_a_package_that_is_built_elsewhere_names_no_address(
+    job: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("hatchling", reason="hatchling, which builds the package, is not installed: not run without it")
     monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
+    if job != "none":
+        monkeypatch.setenv("GITHUB_SERVER_URL", "https://forge.example")
+        monkeypatch.setenv("GITHUB_REPOSITORY", "others/needs-ldiversity")
+        monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
 
     assert metadata_of(build("wheel", tmp_path)).get_all("Project-URL") is None
 

@@ -16,9 +16,9 @@ from ldiversity.base.findings import Confirmed
 from ldiversity.base.limits import MOST_VALUES
 from ldiversity.base.randomness import FreshWords
 from ldiversity.engines import Engine
-from ldiversity.errors import LDiversityError, SchemaError
+from ldiversity.errors import InfeasibleError, LDiversityError, SchemaError
 from ldiversity.hierarchies import Hierarchy
-from ldiversity.mechanisms import SetMechanism
+from ldiversity.mechanisms import SINGULAR_CONDITION, SetMechanism
 from ldiversity.methods import GroupingMethod, Method, RandomizingMethod
 from ldiversity.publish._coarse import CoarseColumns, check_levels
 from ldiversity.publish._coding import Reading, read_table
@@ -34,6 +34,7 @@ from ldiversity.publish._raising import raise_levels
 from ldiversity.publish._uniqueness import ColumnUniqueness, LookAlikes
 from ldiversity.release import EXACT, PEOPLE, RECORDS, Form, Format, check_publishable, no_records_left, parse_type
 from ldiversity.schema import Attribute, Domain, Role, Schema
+from ldiversity.sentences import Parameter, say
 from ldiversity.tables import (
     Coder,
     SelectedRows,
@@ -283,11 +284,21 @@ def fit_mechanism(method: Method, domain: Domain, *, named: str | None) -> SetMe
     if not isinstance(method, RandomizingMethod):
         raise TypeError(method)
     try:
-        return method.fit(domain)
+        return _recoverable(method, method.fit(domain))
     except LDiversityError as error:
         if named is not None:
             error.about(named)
         raise
+
+
+def _recoverable(method: Method, mechanism: SetMechanism) -> SetMechanism:
+    """The mechanism, unless nothing could be estimated from its sets; this package's own refuse that themselves."""
+    if mechanism.condition < SINGULAR_CONDITION:
+        return mechanism
+    rule = "the inclusion matrix is singular, so no distribution could be estimated"
+    other = "domain" if method.strength is None else say("{} or another domain", Parameter(method.strength))
+    hint = say("Another {} may do.", other)
+    raise InfeasibleError(type(method).__name__, rule, hint=hint)
 
 
 def _with_values(

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from ldiversity import Attack, PrivacyRisk, Release, RiskAttack
 from ldiversity.estimation import ESTIMATORS, CellData, ClassCells, ClassEstimator, ClassSolution, Estimator, Solution
 from ldiversity.evaluation.attacks import Beliefs, Targets
-from ldiversity.methods import CodedTable, Grouping, GroupingMethod, GroupingRun, Partition
+from ldiversity.mechanisms import SetMechanism, UniformSelection
+from ldiversity.methods import CodedTable, Grouping, GroupingMethod, GroupingRun, Partition, RandomizingMethod
 from ldiversity.models import DistinctDiversity, KAnonymity, Measured, Population, PrivacyModel
 from ldiversity.schema import Domain
 
@@ -148,6 +149,37 @@ class Silent(Dropper):
     def promises(self, domain: Domain) -> tuple[PrivacyModel, ...]:  # noqa: ARG002 - the same for every domain
         """Nothing."""
         return ()
+
+
+class Couples(UniformSelection):
+    """Every value always with the same other, so that nobody can tell which of the two is how frequent."""
+
+    kind: ClassVar[str] = "couples"
+
+    @property
+    def inclusion(self) -> NDArray[np.float64]:
+        """Ones for both."""
+        couple = np.arange(self.n_values) // 2
+        return np.equal.outer(couple, couple).astype(np.float64)
+
+    @property
+    def condition(self) -> float:
+        """Without end."""
+        return float(np.linalg.cond(self.inclusion))
+
+
+@dataclass(frozen=True)
+class Coupling(RandomizingMethod):
+    """Hides each value beside its other half."""
+
+    name: ClassVar[str] = "coupling"
+    strength: ClassVar[str | None] = "l"
+
+    l: int = 2
+
+    def fit(self, domain: Domain) -> SetMechanism:
+        """Couples."""
+        return Couples(len(domain), self.l)
 
 
 class _Told(Estimator):
