@@ -1,8 +1,12 @@
-"""File to file: costs against pyarrow's reading and writing of the same table, and memory that does not grow."""
+"""File to file: costs against pyarrow's reading and writing of the same table, and memory that does not grow.
+
+Every run writes something new, because a release that replaces another reads that one first, to warn.
+"""
 
 from __future__ import annotations
 
 import tempfile
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -34,11 +38,13 @@ def _run(folder: Path) -> list[Result]:
     source = folder / "source.parquet"
     pq.write_table(table_of(ROWS), source)
 
+    numbers = count()
+
     def copy() -> None:
-        pq.write_table(pq.read_table(source), folder / "copy.parquet")
+        pq.write_table(pq.read_table(source), folder / f"copy{next(numbers)}.parquet")
 
     def publish() -> None:
-        _publish(source, folder / "release")
+        _publish(source, folder / f"release{next(numbers)}")
 
     ld.anonymize(table_of(1000), quasi="age", sensitive="disease", method=ld.RandomizedAddition(l=3))
     floor, ours = cost_of(copy), cost_of(publish)
@@ -61,15 +67,15 @@ def _publish(source: Path, target: Path) -> None:
         sensitive="disease",
         method=ld.RandomizedAddition(l=3),
         output=target,
-        overwrite=True,
     )
 
 
 def _csv(folder: Path) -> Result:
     source = folder / "source.csv"
     pacsv.write_csv(table_of(CSV_ROWS), source)
-    floor = cost_of(lambda: pacsv.write_csv(pacsv.read_csv(source), folder / "copy.csv"))
-    ours = cost_of(lambda: _publish(source, folder / "release_csv"))
+    numbers = count()
+    floor = cost_of(lambda: pacsv.write_csv(pacsv.read_csv(source), folder / f"copy{next(numbers)}.csv"), repeat=7)
+    ours = cost_of(lambda: _publish(source, folder / f"release_csv{next(numbers)}"), repeat=7)
     detail = f"{ours.cpu:.1f} s against {floor.cpu:.1f} s"
     return Result("anonymize 2M x 6 CSV / pyarrow read + write", ours.cpu / floor.cpu, 2.5, "x CPU", detail)
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ldiversity.base.encoded import encoded
 from ldiversity.base.gather import gathered
 
 __all__ = ["MISSING", "Coded", "HashArray", "cell_hashes", "coded_cells", "mixed", "repeats"]
@@ -62,7 +63,7 @@ class Coded(NamedTuple):
     @property
     def rows(self) -> HashArray:
         """The hash of each row."""
-        return self.distinct if self.places is None else gathered(self.distinct, self.places)
+        return self.distinct if self.places is None else gathered(self.distinct, self.places, inside=True)
 
 
 def cell_hashes(cells: pa.Array) -> HashArray:
@@ -82,7 +83,7 @@ def coded_cells(cells: pa.Array) -> Coded:
     if pa.types.is_dictionary(cells.type):
         return _of_dictionary(cells)
     if repeats(cells):
-        return _of_dictionary(cells.dictionary_encode())
+        return _of_dictionary(encoded(cells))
     return Coded(_of_cells(cells), None)
 
 

@@ -307,8 +307,8 @@ def _bits(cells: pa.Array, kind: pa.DataType) -> NDArray[Any]:
     elif pa.types.is_boolean(kind):
         cells = cells.cast(pa.uint8())
     numbers = np.asarray(pc.fill_null(cells, 0) if cells.null_count else cells)
-    if numbers.dtype.kind == "f" and (unknown := np.isnan(numbers)).any():
-        return np.where(unknown, np.nan, numbers).astype(numbers.dtype)
+    if numbers.dtype.kind == "f" and np.isnan(numbers.min(initial=0)):  # the least of some is NaN if one of them is
+        return np.where(np.isnan(numbers), np.nan, numbers).astype(numbers.dtype)
     return numbers
 
 

@@ -123,7 +123,8 @@ def _is_number(cells: _Cells) -> bool:
     numbers = cells.read_as(pa.float64())
     if numbers is None:
         return False
-    largest = np.abs(numbers.drop_null().to_numpy()).max(initial=0.0)
+    filled = numbers.drop_null().to_numpy()
+    largest = max(-filled.min(initial=0.0), filled.max(initial=0.0))
     if not np.isfinite(largest):
         return False
     if pc.any(pc.match_substring_regex(_with_a_sign_or_zero(cells.texts), _UNUSUAL)).as_py():

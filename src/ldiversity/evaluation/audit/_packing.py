@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ldiversity.base.encoded import encoded
 from ldiversity.evaluation.audit._numbering import value_ranks
 
 __all__ = ["PackedCounts"]
@@ -23,7 +24,6 @@ _MOST_VALUES: Final = 1 << 17
 """A column with more different cells is not numbered: each batch would look for its cells among all of them."""
 
 _MOST_PLACES: Final = 1 << 24
-_SHORT_RANGE: Final = 1 << 16
 
 _Keys = NDArray[np.int64]
 
@@ -167,7 +167,7 @@ class _Column:
         """The number of each cell."""
         if pa.types.is_null(cells.type) or not len(cells):  # a batch may have lost all its rows, and has no chunk then
             return np.zeros(len(cells), dtype=np.int64)
-        parts = [self._codes(_encoded(chunk)) for chunk in cells.chunks]
+        parts = [self._codes(encoded(chunk)) for chunk in cells.chunks]
         return np.concatenate(parts) if len(parts) != 1 else parts[0]
 
     def _codes(self, coded: pa.DictionaryArray) -> NDArray[np.int64]:
@@ -200,22 +200,6 @@ class _Column:
         if pa.types.is_dictionary(self._kind) or pa.types.is_string(self._kind):  # texts need not be written out
             return pa.DictionaryArray.from_arrays(indices, self._values)
         return self._values.take(indices)
-
-
-def _encoded(cells: pa.Array) -> pa.DictionaryArray:
-    """The different cells, and the place of each cell among them."""
-    if not pa.types.is_integer(cells.type) or cells.type == pa.uint64() or cells.null_count or not len(cells):
-        return cells.dictionary_encode()
-    least, greatest = (int(end.as_py()) for end in pc.min_max(cells).values())
-    if greatest - least >= _SHORT_RANGE:
-        return cells.dictionary_encode()
-    # Integers of a short range need no hashing.
-    offsets = cells.to_numpy().astype(np.int64) - least
-    occurs = np.zeros(greatest - least + 1, dtype=np.bool_)
-    occurs[offsets] = True
-    places = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
-    different = pa.array(np.flatnonzero(occurs) + least, pa.int64()).cast(cells.type)
-    return pa.DictionaryArray.from_arrays(pa.array(places[offsets]), different)
 
 
 def _unpacked(keys: _Keys, bits: Sequence[int]) -> list[NDArray[np.int64]]:

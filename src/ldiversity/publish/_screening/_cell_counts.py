@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ldiversity.base.encoded import encoded
 from ldiversity.base.gather import gathered
 from ldiversity.base.hashing import Coded, HashArray, cell_hashes, coded_cells, mixed
 from ldiversity.publish._screening._content import LOOKS, NUMBERED, look_at
@@ -137,4 +138,4 @@ def rounded(cells: pa.Array) -> Coded:
     missing = pc.is_null(cells, nan_is_null=True).to_numpy(zero_copy_only=False)
     numbers = pc.fill_null(pc.cast(cells, pa.float64(), safe=False), 0.0).to_numpy() + 0.0
     coarse = (numbers.view(np.uint64) >> np.uint64(_ROUNDED_AWAY)).view(np.int64)
-    return coded_cells(pa.array(coarse, mask=missing).dictionary_encode())
+    return coded_cells(encoded(pa.array(coarse, mask=missing if missing.any() else None)))

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import CodeArray
+from ldiversity.base.encoded import encoded
 from ldiversity.base.gather import gathered
 from ldiversity.base.hashing import Coded, HashArray, cell_hashes, coded_cells, mixed, repeats
 from ldiversity.engines import BatchFunction, NumberedBatch, Secrets
@@ -207,7 +208,7 @@ class _Rows:
         if name not in self._cells:
             cells = self.batch.column(name)
             plain = not pa.types.is_dictionary(cells.type)
-            self._cells[name] = cells.dictionary_encode() if plain and repeats(cells) else cells
+            self._cells[name] = encoded(cells) if plain and repeats(cells) else cells
         return self._cells[name]
 
     def coded(self, name: str) -> Coded:
@@ -232,7 +233,7 @@ class _Rows:
         if coded.places is None:
             return _once(tops | codes)
         if len(tops) * n_values > _MOST_CELLS * max(n_rows, 1):
-            return _once(gathered(tops, coded.places) | codes)
+            return _once(gathered(tops, coded.places, inside=True) | codes)
         cells = np.bincount(coded.places * n_values + codes.view(np.int64))
         filled = np.flatnonzero(cells)
         return tops[filled // n_values] | (filled % n_values).view(np.uint64), cells[filled]
@@ -275,7 +276,7 @@ class _Rows:
         entries = cells.dictionary.take(pa.array(shown, mask=shown == n_known))
         known = np.zeros(n_known + 1, dtype=np.uint64)
         known[shown] = mixed(cell_hashes(level.labels(name, entries)), salt=salt)
-        return gathered(known, places)
+        return gathered(known, places, inside=True)  # they were counted
 
     def _together(self) -> HashArray:
         """The hash of all quasi-identifiers of each row; a sum, from which one of them can be taken off."""
