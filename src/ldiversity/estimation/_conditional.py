@@ -369,8 +369,8 @@ def _of_shares(
         own, cross, margin = np.diag(whole), whole.sum(axis=1), np.full(len(counts), whole.sum())
         low[cell], high[cell] = _fieller(counts, own, cross, margin, z)
         if own_limits:
-            # An error of the count that is so many times as large is part of the error of the margin, too. A share is no
-            # whole number, so half a record is not among them.
+            # An error of the count that is so many times as large is part of the error of the margin, too. Half a
+            # record is there because counts are whole numbers, which shares are not.
             reach = np.hypot(z * _roots(whole), HALF_A_RECORD)
             times = np.maximum((highest[cell] - counts) / reach, 1.0)
             rest = cross - own
