@@ -24,7 +24,9 @@ from ldiversity.base.checks import name_all, name_some
 from ldiversity.base.typed import number_text
 from ldiversity.errors import ParameterError, UnsupportedError
 from ldiversity.estimation._by import PlainColumn
-from ldiversity.estimation._moments import CellMoments, Moments
+from ldiversity.estimation._intervals import HALF_A_RECORD
+from ldiversity.estimation._moments import CellMoments, LikeliestMoments, Moments
+from ldiversity.estimation._quantity import ROUNDING
 from ldiversity.schema import Role
 from ldiversity.sentences import Parameter, Sentence, Setting, say
 from ldiversity.tables import domain_array
@@ -73,12 +75,13 @@ def condition(
     moments = _Grouped(groups.sum(inner.counts, n_values), inner, groups)
     counts = groups.sum(joint.count, n_values)
     records = counts.sum(axis=1)
-    kept = np.flatnonzero(records > 0)
+    # Where exactly as many sets as expected without any record hold a value, rounding leaves a little of zero records.
+    kept = np.flatnonzero(records > ROUNDING * np.repeat(joint.records, groups.n_cells))
     if not len(kept):
         raise ParameterError("estimate", "where", "must select values that records have", got="an estimate of none")
     covariance = lru_cache(maxsize=1)(joint.covariance)
     errors, low, high = _of_counts(joint, moments, groups, counts, covariance)
-    ends = _of_shares(moments, counts, records, joint.confidence)
+    ends = _of_shares(moments, counts, high, records, joint.confidence)
     few = records < min_records
     return replace(
         joint,
@@ -305,10 +308,17 @@ def _of_counts(
     """Standard errors of counts and their limits, which hold the reported count.
 
     A count of one combination has those of the joint estimate. A sum of several has limits around its estimate, by the
-    covariance; where cells are too small for that, the sums of their limits.
+    covariance; where cells are too small for that, the sums of their limits. Where counts have limits of their own, it
+    reaches as far up as theirs together (`_upward`).
     """
     n_values = counts.shape[1]
     errors, low, high = (groups.sum(one, n_values) for one in (joint.std_error, joint.low, joint.high))
+    own_limits = isinstance(moments.joint, LikeliestMoments)
+
+    @lru_cache(maxsize=1)
+    def beyond(outer: int) -> FloatArray:
+        return _upward(joint, covariance, outer) if own_limits else np.zeros((joint.count.shape[1],) * 2)
+
     several = np.bincount(groups.cell_of[groups.cell_of >= 0], minlength=groups.n_cells) > 1
     for place in range(len(counts)):
         outer, inner = divmod(place, groups.n_cells)
@@ -318,10 +328,23 @@ def _of_counts(
         if not joint.note[outer]:
             reach = moments.reach(place, _roots(moments.of_cell(place)), joint.confidence)
             middle = np.maximum(moments.counts[place], 0.0)
-            low[place], high[place] = np.maximum(middle - reach, 0.0), middle + reach
+            up = np.maximum(reach, _roots(groups.within(beyond(outer), place)))
+            low[place], high[place] = np.maximum(middle - reach, 0.0), middle + up
         if moments.fixed:
             high[place] = np.minimum(high[place], joint.records[outer])
     return errors, np.minimum(low, counts), np.maximum(high, counts)
+
+
+def _upward(joint: Estimate, covariance: Callable[[int], FloatArray], outer: int) -> FloatArray:
+    """The squares and products of how far limits of joint counts reach up, of one published cell.
+
+    Errors of two counts go together as their covariance says, so these products add up to the square for a sum.
+    """
+    found = covariance(outer)
+    deviation = _roots(found)
+    reach = np.maximum(joint.high[outer] - joint.count[outer], 0.0)
+    factors = np.divide(reach, deviation, out=np.zeros_like(reach), where=deviation > 0)
+    return np.asarray(factors[:, None] * found * factors)
 
 
 def _roots(covariance: FloatArray) -> FloatArray:
@@ -330,21 +353,43 @@ def _roots(covariance: FloatArray) -> FloatArray:
 
 
 def _of_shares(
-    moments: _Grouped, reported: FloatArray, records: FloatArray, confidence: float
+    moments: _Grouped, reported: FloatArray, highest: FloatArray, records: FloatArray, confidence: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Limits of shares, which hold the reported share."""
+    """Limits of shares, which hold the reported share.
+
+    Where counts have limits of their own, the share has at its upper end the error that reaches as far as the limit of
+    its count (`highest`): where a rare count is too low by chance, its standard error is, too, and the limit knows it.
+    """
     shares = reported / np.where(records > 0, records, 1.0)[:, None]
     low, high = np.zeros(reported.shape), np.ones(reported.shape)
     z = NormalDist().inv_cdf((1 + confidence) / 2)
-    for cell in range(len(reported)):
-        counts = moments.counts[cell]
-        total = counts.sum()
+    own_limits = isinstance(moments.joint, LikeliestMoments)
+    for cell, counts in enumerate(moments.counts):
         whole = moments.of_cell(cell)
-        own, cross, margin = np.diag(whole), whole.sum(axis=1), whole.sum()
-        if total <= 0 or total**2 <= z**2 * margin:
-            continue  # The margin may be zero: any share is possible.
-        p, q, r = total**2 - z**2 * margin, counts * total - z**2 * cross, counts**2 - z**2 * own
-        reach = np.sqrt(np.maximum(q**2 - p * r, 0.0))
-        low[cell] = np.clip((q - reach) / p, 0, 1)
-        high[cell] = np.clip((q + reach) / p, 0, 1)
+        own, cross, margin = np.diag(whole), whole.sum(axis=1), np.full(len(counts), whole.sum())
+        low[cell], high[cell] = _fieller(counts, own, cross, margin, z)
+        if own_limits:
+            # An error of the count that is so many times as large is part of the error of the margin, too. Half a
+            # record is there because counts are whole numbers, which shares are not.
+            reach = np.hypot(z * _roots(whole), HALF_A_RECORD)
+            times = np.maximum((highest[cell] - counts) / reach, 1.0)
+            rest = cross - own
+            wider = margin + (times**2 - 1) * own + 2 * (times - 1) * rest
+            farther = _fieller(counts, times**2 * own, times**2 * own + times * rest, wider, z)[1]
+            high[cell] = np.maximum(high[cell], farther)
     return np.minimum(low, shares), np.maximum(high, shares)
+
+
+def _fieller(
+    counts: FloatArray, own: FloatArray, cross: FloatArray, margin: FloatArray, z: float
+) -> tuple[FloatArray, FloatArray]:
+    """The limits of the shares of counts in their sum, given variances of counts, products with the sum, and its own.
+
+    Where the sum may be zero, any share is possible.
+    """
+    total = counts.sum()
+    p, q, r = total**2 - z**2 * margin, counts * total - z**2 * cross, counts**2 - z**2 * own
+    known = (p > 0) & (total > 0)
+    reach, below = np.sqrt(np.maximum(q**2 - p * r, 0.0)), np.where(known, p, 1.0)
+    low, high = np.clip((q - reach) / below, 0, 1), np.clip((q + reach) / below, 0, 1)
+    return np.where(known, low, 0.0), np.where(known, high, 1.0)

@@ -21,9 +21,19 @@ if TYPE_CHECKING:
     from ldiversity.estimation._moments import Moments
     from ldiversity.schema import Domain
 
-__all__ = ["Quantity", "Ratios", "Told", "ValuesLike", "fieller", "numbers_of_domain", "selected", "value_factors"]
+__all__ = [
+    "ROUNDING",
+    "Quantity",
+    "Ratios",
+    "Told",
+    "ValuesLike",
+    "fieller",
+    "numbers_of_domain",
+    "selected",
+    "value_factors",
+]
 
-_ROUNDING: Final = 1e-9
+ROUNDING: Final = 1e-9
 """A sum of counts is zero if it is no greater than this part of them: what is left of them is rounding."""
 
 ValuesLike: TypeAlias = "str | float | bool | Sequence[Scalar]"
@@ -101,7 +111,7 @@ class Ratios:
     def of(cls, moments: Moments, above: FloatArray, below: FloatArray, *, population: bool) -> Ratios:
         """The ratios of sums with factors `above` and `below`, both of shape (k, cells, F)."""
         bottom = np.einsum("kcf,cf->k", below, moments.counts)
-        if (bottom <= _ROUNDING * np.einsum("kcf,cf->k", np.abs(below), np.abs(moments.counts))).any():
+        if (bottom <= ROUNDING * np.einsum("kcf,cf->k", np.abs(below), np.abs(moments.counts))).any():
             raise UnsupportedError(
                 "Estimate",
                 "a group must have a positive estimated number of records, but noise exceeds that of one here",

@@ -89,6 +89,71 @@ def test_a_sum_in_a_small_cell_has_the_limits_of_its_parts(publish: Any, uniform
     assert found.high[0] == pytest.approx(np.minimum(joint.high.reshape(6, 4)[:, chosen].sum(axis=1), 40))
 
 
+@pytest.fixture
+def rare(publish: Any) -> Release:
+    """Many records, most of which have the same two values: limits of others reach far up."""
+    s, t = np.repeat(np.arange(6), [900, 60, 20, 10, 6, 4]), np.tile(np.repeat(np.arange(4), [23, 1, 0, 1]), 40)
+    mechanisms = {"s": UniformSelection(n_values=6, l=3), "t": UniformSelection(n_values=4, l=2)}
+    return publish({"g": ["a"] * 1000}, {"s": s, "t": t}, mechanisms)
+
+
+def test_a_sum_of_likeliest_counts_reaches_as_far_up_as_their_limits_together(rare: Release) -> None:
+    joint = estimate(rare, sensitive=["s", "t"], estimator="mle")
+    counts, whole = joint.count.reshape(6, 4), joint.covariance().reshape(6, 4, 6, 4)
+    above, error = (joint.high - joint.count).reshape(6, 4), joint.std_error.reshape(6, 4)
+
+    found = estimate(rare, sensitive="s", where="t in v1,v3", estimator="mle")
+
+    one, two = 1, 3
+    together = above[:, one] * above[:, two] * whole[range(6), one, range(6), two] / error[:, one] / error[:, two]
+    farther = np.sqrt(np.maximum(above[:, one] ** 2 + above[:, two] ** 2 + 2 * together, 0))
+    plain = 1.959964 * found.std_error[0] + 0.5
+    middle = counts[:, [one, two]].sum(axis=1)
+    assert found.high[0] == pytest.approx(middle + np.maximum(plain, farther))
+    assert (farther > 1.05 * plain).any()
+    assert found.low[0] == pytest.approx(np.maximum(middle - plain, 0))
+
+
+def test_a_share_among_likeliest_counts_reaches_as_far_up_as_the_limit_of_its_count(rare: Release) -> None:
+    joint = estimate(rare, sensitive=["s", "t"], estimator="mle")
+    counts, whole = joint.count.reshape(6, 4), joint.covariance().reshape(6, 4, 6, 4)
+
+    found = estimate(rare, "t", sensitive="s", estimator="mle")
+
+    times = (found.high - found.count) / np.hypot(1.959964 * found.std_error, 0.5)
+    farther = np.zeros((6, 4), dtype=bool)
+    for s, t in np.ndindex(6, 4):
+        high = found.share_high[t, s]
+        if not 0 < high < 1:
+            continue
+        factors = (np.arange(6) == s) - high
+        scaled = factors * np.where(np.arange(6) == s, max(times[t, s], 1), 1)
+        variance = scaled @ whole[:, t, :, t] @ scaled
+        assert (factors @ counts[:, t]) ** 2 == pytest.approx(1.959964**2 * variance, rel=1e-4)
+        farther[s, t] = times[t, s] > 1.05
+    assert farther.any()
+
+
+def test_cells_of_which_rounding_leaves_a_little_have_no_records(uniform: SetMechanism) -> None:
+    # As many sets hold the last value as if nobody had it; shares of what rounding left of zero were beyond 1e14.
+    holding, others = (np.array(sets, dtype=np.int32) for sets in ([[0, 3], [1, 3], [2, 3]], [[0, 1], [0, 2], [1, 2]]))
+    hidden = {"s": (uniform, 6), "t": (UniformSelection(n_values=4, l=2), 4)}
+    codes = [Attribute(name, Role.SENSITIVE, "int64", Domain(tuple(range(n)))) for name, (_, n) in hidden.items()]
+    for n in (90, 120, 150, 210, 240, 300):
+        s = np.sort(np.array([[k % 6, (k + 1) % 6, (k + 3) % 6] for k in range(n)], dtype=np.int32), axis=1)
+        release = SetRelease.in_memory(
+            schema=Schema((Attribute("g", Role.QUASI, "int64"), *codes)),
+            columns=pa.table({"g": np.zeros(n, dtype=np.int64)}),
+            sets={"s": s, "t": np.concatenate([holding[np.arange(n // 3) % 3], others[np.arange(n - n // 3) % 3]])},
+            mechanisms={name: mechanism for name, (mechanism, _) in hidden.items()},
+        )
+
+        found = estimate(release, "t", sensitive="s", estimator="linear")
+
+        assert found.labels["t"].to_pylist() == [0, 1, 2]
+        assert np.abs(found.share).max() < 2
+
+
 def test_where_the_margin_may_be_zero_any_share_is_possible(publish: Any, uniform: SetMechanism) -> None:
     codes = {"s": np.arange(200) % 6, "t": np.arange(200) // 197}  # the last values are those of three records
     release = publish({"g": ["a"] * 200}, codes, {"s": uniform, "t": UniformSelection(n_values=4, l=2)})
