@@ -12,10 +12,14 @@ import ldiversity as ld
 HEAVY = ("numba", "matplotlib", "pandas", "polars", "scipy", "pyspark", "pydantic", "pyarrow", "numpy", "cryptography")
 
 
-def loaded_after(code: str) -> set[str]:
-    program = f"{code}\nimport sys\nprint(*sorted(set(m.split('.')[0] for m in sys.modules)))"
+def modules_after(code: str) -> set[str]:
+    program = f"{code}\nimport sys\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     return set(done.stdout.split())
+
+
+def loaded_after(code: str) -> set[str]:
+    return {module.split(".")[0] for module in modules_after(code)}
 
 
 @pytest.mark.parametrize("package", HEAVY)
@@ -26,6 +30,11 @@ def test_importing_the_package_loads_nothing_heavy(package: str) -> None:
 @pytest.mark.parametrize("package", ["numba", "scipy", "pandas", "polars", "matplotlib"])
 def test_reading_a_release_description_loads_no_compiler_and_no_frames(package: str) -> None:
     assert package not in loaded_after("import ldiversity; ldiversity.load_release")
+
+
+@pytest.mark.parametrize("name", ["estimate", "audit", "anonymize"])
+def test_parquet_and_its_file_systems_are_loaded_where_a_file_is_opened(name: str) -> None:
+    assert not {"pyarrow.parquet", "pyarrow.fs"} & modules_after(f"import ldiversity; ldiversity.{name}")
 
 
 @pytest.mark.parametrize("name", ld.__all__)

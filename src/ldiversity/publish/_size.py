@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
-import pyarrow.parquet as pq
 
 from ldiversity.base.randomness import FreshWords, random_order
 from ldiversity.release import Format
@@ -71,6 +70,8 @@ def _sample(preparation: Preparation) -> pa.Table:
 def _written(rows: pa.Table, data_format: Format) -> int:
     stream = io.BytesIO()
     if data_format == "parquet":
+        import pyarrow.parquet as pq
+
         pq.write_table(rows, stream, compression="snappy")
     else:
         pa_csv.write_csv(_in_columns(rows), stream)

@@ -10,12 +10,11 @@ from collections.abc import Generator, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from ldiversity.base.ahead import made_ahead
 from ldiversity.base.memory import lacks_memory, not_enough_memory
@@ -24,6 +23,9 @@ from ldiversity.errors import LDiversityError, ReleaseFormatError
 from ldiversity.release._damage import damaged
 from ldiversity.release._parquet_footer import Footer, read_footer
 from ldiversity.release._parquet_pages import unfolded_bytes
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 __all__ = ["group_rows", "parquet_batches", "without_columns"]
 
@@ -90,14 +92,15 @@ def parquet_batches(
 def group_rows(file: Path) -> list[int]:
     """How many rows each row group of a file has."""
     with pa.OSFile(str(file)) as handle:
-        metadata = pq.read_metadata(pa.BufferReader(read_footer(handle).content))
-    return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+        return [group.n_rows for group in read_footer(handle).groups]
 
 
 def _groups(
     file: Path, handle: pa.NativeFile, footer: Footer, names: list[str], groups: range, workers: int
 ) -> Generator[pa.Table]:
     """Each group of rows as a table; `handle` reads the file already."""
+    import pyarrow.parquet as pq
+
     # One long text is held only once as a dictionary entry, and entries are faster.
     texts = [leaf.path for leaf in footer.leaves if leaf.type == _TEXT]
     metadata = pq.read_metadata(pa.BufferReader(footer.content))

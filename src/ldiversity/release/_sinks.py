@@ -5,14 +5,14 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
+from functools import cache
 from inspect import signature
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
-import pyarrow.parquet as pq
 
 from ldiversity.base.ahead import prefetch
 from ldiversity.base.held import give_back
@@ -21,6 +21,9 @@ from ldiversity.errors import SchemaError
 from ldiversity.release._description import Format, Layout
 from ldiversity.release._manifest import DataEntry
 from ldiversity.sentences import Setting, say
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 __all__ = [
     "no_file",
@@ -33,11 +36,6 @@ _FIRST_ROWS: Final = 1 << 16
 _LEAST_LINES: Final = 1 << 10
 _MOST_LINES: Final = 1 << 14
 _LINES_BYTES: Final = 1 << 20
-_PAGES: Final[Mapping[str, int]] = (
-    {"max_rows_per_page": 1 << 20} if "max_rows_per_page" in signature(pq.ParquetWriter).parameters else {}
-)
-"""Newer versions of pyarrow end a page after 20,000 rows, and each one is looked at when a file is read."""
-
 _NAMES: Final[Mapping[Format, str]] = {"csv": "CSV", "parquet": "Parquet"}
 
 
@@ -74,7 +72,7 @@ def _as_stored(table: pa.Table, data_format: Format) -> pa.Table:
 
 
 def _write(sink: pq.ParquetWriter | pa_csv.CSVWriter, table: pa.Table) -> None:
-    if isinstance(sink, pq.ParquetWriter):
+    if not isinstance(sink, pa_csv.CSVWriter):
         sink.write_table(table)
         return
     for batch in table.to_batches():
@@ -105,6 +103,8 @@ def _unwritable(table: pa.Table, data_format: Format) -> SchemaError:
 def _open_sink(file: Path | io.BytesIO, first: pa.Table, data_format: Format) -> pq.ParquetWriter | pa_csv.CSVWriter:
     """What writes tables like the first one, whose rows decide how numbers are stored."""
     if data_format == "parquet":
+        import pyarrow.parquet as pq
+
         leaves = [
             leaf
             for name, column in zip(first.column_names, first.columns, strict=True)
@@ -118,11 +118,19 @@ def _open_sink(file: Path | io.BytesIO, first: pa.Table, data_format: Format) ->
             use_dictionary=[leaf.path for leaf in leaves if leaf.repeats],
             # In a random order, no group of rows could be passed over by the first and last of its texts.
             write_statistics=[leaf.path for leaf in leaves if not leaf.texts],
-            **_PAGES,
+            **_pages(),
         )
     # Texts are always quoted, so that an empty text differs from a missing one.
     options = pa_csv.WriteOptions(quoting_style="needed", batch_size=_lines_at_once(first))
     return pa_csv.CSVWriter(file, first.schema, write_options=options)
+
+
+@cache
+def _pages() -> Mapping[str, int]:
+    """Newer versions of pyarrow end a page after 20,000 rows, and each one is looked at when a file is read."""
+    import pyarrow.parquet as pq
+
+    return {"max_rows_per_page": 1 << 20} if "max_rows_per_page" in signature(pq.ParquetWriter).parameters else {}
 
 
 def _lines_at_once(first: pa.Table) -> int:

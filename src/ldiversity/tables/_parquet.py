@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ldiversity.tables._guard import guarded
 from ldiversity.tables._opened import OpenedFile
@@ -28,6 +27,8 @@ class ParquetSource(Source):
     """
 
     def __init__(self, path: Path, types: Mapping[str, str] | None = None) -> None:
+        import pyarrow.parquet as pq
+
         self._path, self._opened = path, OpenedFile.at(path)
         with _without_cells(path.name), pq.ParquetFile(path) as file:
             schema = file.schema_arrow
@@ -35,6 +36,8 @@ class ParquetSource(Source):
         super().__init__(path.name, column_types(path.name, schema, types), n_rows=n_rows)
 
     def _read(self, columns: list[str], chunk_rows: int, encoded: frozenset[str]) -> Iterator[pa.RecordBatch]:
+        import pyarrow.parquet as pq
+
         texts = [name for name in columns if name in encoded and self.columns[name] == pa.string()]
         with (
             _without_cells(self.name),

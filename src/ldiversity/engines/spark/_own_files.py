@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ldiversity.base.memory import lacks_memory
 from ldiversity.engines.spark._paths import FileState, local_path, size_in, state_of
@@ -80,6 +79,8 @@ class OwnFiles:
 
         Raises `StorageError` when the file is not the one that was opened, before the first row or after the last one.
         """
+        import pyarrow.parquet as pq
+
         path, first = self.paths[cut.file], cut.first
         with _as_storage_error(), pa.OSFile(path) as stream:
             before = state_of(path)
@@ -160,6 +161,8 @@ def _is_plain(kind: pa.DataType) -> bool:
 
 def _groups_of(path: str, schema: pa.Schema) -> list[int] | None:
     """How many rows each group of a file has; None when Spark would read another table from it."""
+    import pyarrow.parquet as pq
+
     with pq.ParquetFile(path) as file:
         found, metadata = file.schema_arrow, file.metadata
         names = [name.lower() for name in found.names]

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ldiversity.base.memory import lacks_memory
 from ldiversity.base.randomness import row_identities
@@ -60,6 +59,8 @@ class StageRows:
 
     def __call__(self, pieces: Iterator[Traveled], _: str, /) -> Iterator[Traveled]:
         """One note: the file, and how many rows it has."""
+        import pyarrow.parquet as pq
+
         seal, name = Seal(self.envelope.open().job), f"part-{secrets.token_hex(16)}.parquet"
         batches = (piece.cells for piece in pieces if isinstance(piece, Piece))
         numbered = NumberedRows(batches, file=secrets.randbits(32), above=secrets.randbits(24) << 40)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ldiversity.base.ending import remove_folder
 from ldiversity.base.memory import lacks_memory
@@ -111,6 +110,8 @@ def open_input(engine: SparkEngine, data: Any, *, types: Mapping[str, str] | Non
         staged = [StagedFile.from_bytes(text) for text in engine.notes_in(made, foreign=True)]
         inbox.take([one.name for one in staged])
         if not staged:  # Spark has no task for a table without rows
+            import pyarrow.parquet as pq
+
             pq.write_table(WIRE.empty_table(), folder / "table.parquet")
     return _staged(engine, folder, schema, called, types, n_rows=sum(one.rows for one in staged))
 
@@ -148,6 +149,8 @@ def _read(engine: SparkEngine, data: Any) -> Frame:  # noqa: ANN401 - a path, as
 
 def stage_source(engine: SparkEngine, source: Source) -> SparkSource:
     """Put a table of this machine where workers see it; rows have the identities that they have here."""
+    import pyarrow.parquet as pq
+
     folder = _new_folder(engine)
     schema = pa.schema(list(source.columns.items()))
     rows = NumberedRows(source.batches(), file=0)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ldiversity.base.checks import name_some
 from ldiversity.errors import SchemaError
@@ -66,6 +65,8 @@ def _is_empty(file: Path) -> bool:
 
 
 def _schemas(path: Path) -> Iterator[pa.Schema]:
+    import pyarrow.parquet as pq
+
     try:
         for file in _some_files(path):
             yield pq.read_schema(file)

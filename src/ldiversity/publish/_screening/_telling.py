@@ -46,10 +46,9 @@ def telling(counted: HashCounts, n_rows: int) -> Telling:
     most = np.maximum.reduceat(counts, starts)
     # The second largest count of each value: the largest once one of the largest is taken away.
     group = np.repeat(np.arange(len(starts)), sizes)
-    first = np.full(len(starts), len(keys))
-    np.minimum.at(first, group[counts == most[group]], np.flatnonzero(counts == most[group]))
+    largest = np.flatnonzero(counts == most[group])
     rest = counts.copy()
-    rest[first] = 0
+    rest[largest[np.diff(group[largest], prepend=-1) > 0]] = 0  # the first one of each value
     second = np.maximum.reduceat(rest, starts)
     # Without the person themself the most frequent value has one less: then it wins, or it is a draw, or it loses.
     right = np.where(most - 1 > second, most, np.where((most - 1 == second) & (second > 0), most / 2, 0))
