@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldiversity.errors import UnsupportedError
+from ldiversity.estimation._above_zero import limits_above_zero
 from ldiversity.estimation._association import NOT_FOR_TESTS
 from ldiversity.estimation._cells import CellData, CellIndex, product_sets
 from ldiversity.estimation._errors import Asked
@@ -142,8 +143,9 @@ def weigh(question: WeightedQuestion, cells: CellData, index: CellIndex) -> Esti
     few = cells.records < question.min_records
     variances = np.where(few[:, None], np.maximum(greatest_variances(cells, squares), variance), errors**2)
     quantile, half = _quantiles(question, squares, records), HALF_A_RECORD * records / np.maximum(cells.records, 1)
-    reach = quantile[:, None] * np.sqrt(variances) + half[:, None]
-    middle = np.maximum(counts, 0.0)  # noise takes the count of a rare value below zero, and no true count is
+    reach = np.hypot(quantile[:, None] * np.sqrt(variances), half[:, None])
+    # Noise takes the count of a rare value below zero, and no true count is.
+    low, high = limits_above_zero(counts, reach, question.confidence)
     of_sums = LeastOfSums(cells, counts, records, squares, weights)
     asked = Asked(question.confidence, question.min_records)
     moments = DesignMoments(counts, cells, design, question.rows, least, of_sums, asked, quantile, half)
@@ -163,8 +165,8 @@ def weigh(question: WeightedQuestion, cells: CellData, index: CellIndex) -> Esti
         records=records,
         count=counts,
         std_error=errors,
-        low=np.minimum(np.maximum(middle - reach, 0.0), counts),
-        high=middle + reach,
+        low=np.minimum(low, counts),
+        high=high,
         estimator=("linear",) * cells.n_cells,
         note=tuple(note if marked else "" for marked in few),
         caveats=(
