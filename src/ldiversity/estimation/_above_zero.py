@@ -2,8 +2,8 @@
 
 Limits on both sides of the estimate miss a number near zero where the estimate is below zero, and moved up to zero they
 hold too often. So for each number there is a range of estimates that are taken for likely: as many as the confidence
-says, and of these the ones whose likelihood is greatest beside that of the best number that is not below zero. The limits
-hold all numbers that take the estimate for likely.
+says, and of these the ones whose likelihood is greatest beside that of the best number that is not below zero. The
+limits hold all numbers that take the estimate for likely.
 """
 
 from __future__ import annotations
