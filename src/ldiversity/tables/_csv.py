@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import ClassVar, Final
@@ -120,10 +120,13 @@ class CsvSource(Source):
         for batch in self._parsed(list(self.columns), frozenset(), not repeated):
             step(batch.nbytes)
             cells = dict(zip(batch.schema.names, batch.columns, strict=True))
-            seen = self._seen(cells, repeated)
+            texts = {name for name in cells if name not in guesses or guesses[name].type == pa.string()}
+            seen = self._seen(cells, repeated, texts)
             for name, guess in guesses.items():
                 # What a column allows depends on which cells it has, not on how often.
                 guess.see(seen[name])
+                if repeated and name not in texts and guess.type == pa.string():  # no number or date any more
+                    self._check_texts(seen[name])
             for name, fit in fits.items():
                 fit.see(cells[name])
             for name in self._as_text:  # refuse now what does not fit, not halfway through the work
@@ -141,19 +144,26 @@ class CsvSource(Source):
         self.columns |= {name: guess.type for name, guess in guesses.items()} | formed
         self._held = held if held is not None and held.settle(dict(self.columns)) else None
 
-    def _seen(self, cells: dict[str, pa.Array], repeated: Mapping[str, KnownTexts]) -> dict[str, pa.Array]:
+    def _seen(
+        self, cells: dict[str, pa.Array], repeated: Mapping[str, KnownTexts], texts: Collection[str]
+    ) -> dict[str, pa.Array]:
         """Each different text of a block that may be new; cells of `repeated` columns become entries on the way.
 
-        Where there are such columns, nothing has looked yet whether texts are UTF-8.
+        Where there are such columns, nothing has looked yet whether `texts` are UTF-8. All numbers and dates are.
         """
         seen = dict(cells)
-        with self._explained():
-            for name, texts in cells.items():
-                if name in repeated:
-                    cells[name], seen[name] = repeated[name].entries(texts)
-                elif repeated:
-                    texts.validate(full=True)
+        for name, column in cells.items():
+            if name in repeated:
+                with self._explained():
+                    cells[name], seen[name] = repeated[name].entries(column)
+            elif repeated and name in texts:
+                self._check_texts(column)
         return seen
+
+    def _check_texts(self, cells: pa.Array) -> None:
+        """Refuse bytes that are no text in UTF-8."""
+        with self._explained():
+            cells.validate(full=True)
 
     def _repeated(self) -> frozenset[str]:
         """The columns of which many of the first rows have the same text."""

@@ -142,8 +142,9 @@ def _with_a_sign_or_zero(cells: pa.Array) -> pa.Array:
     starts = np.frombuffer(offsets, dtype=np.int32)[cells.offset : cells.offset + len(cells) + 1]
     filled = starts[1:] > starts[:-1]
     places = None if filled.all() else np.flatnonzero(filled)
-    first = np.frombuffer(content or b"", dtype=np.uint8)[starts[:-1] if places is None else starts[places]]
-    chosen = np.flatnonzero(_BEGINNINGS[first])
+    texts = np.frombuffer(content or b"", dtype=np.uint8)
+    first = texts.take(starts[:-1] if places is None else starts[places])  # faster than an index in brackets
+    chosen = np.flatnonzero(_BEGINNINGS.take(first))
     return cells.take(pa.array(chosen if places is None else places[chosen]))
 
 

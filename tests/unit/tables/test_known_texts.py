@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -151,3 +152,26 @@ def test_a_text_outside_the_domain_is_found_among_many(planted: str) -> None:
 
 def test_numbers_are_no_short_texts() -> None:
     assert short_texts(Domain((1, 2))) is None
+
+
+KINDS: dict[str, Callable[[int], list[str]]] = {
+    "number": lambda n: [f"{i}.5" for i in range(n)],
+    "integer": lambda n: [str(i) for i in range(n)],
+    "date": lambda n: [f"{1900 + i // 300:04d}-{1 + i // 28 % 10:02d}-{1 + i % 28:02d}" for i in range(n)],
+    "text": lambda n: [f"name {i}" for i in range(n)],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("where", [0, 1_000, -1])
+@pytest.mark.parametrize("cell", [b"\xff", b"1\xff", b"2020-01-0\xff"])
+def test_bytes_that_are_no_text_are_refused_in_a_column_of_any_type(
+    kind: str, where: int, cell: bytes, tmp_path: Path
+) -> None:
+    cells = [text.encode() for text in KINDS[kind](120_000)]  # more than a block of the file
+    cells[where] = cell
+    file = tmp_path / "t.csv"
+    file.write_bytes(b"own,sex\n" + b"".join(one + b",f\n" for one in cells))
+
+    with pytest.raises(SchemaError, match="must be UTF-8 text"):
+        open_source(file, hold=1 << 27)
