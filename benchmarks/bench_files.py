@@ -86,7 +86,7 @@ def _memory(folder: Path) -> list[Result]:
     for times in (3, 10, 30):
         source = folder / f"{times}.parquet"
         pq.write_table(table_of(chunk * times), source, row_group_size=chunk)
-        peaks[times] = peak_memory_of(_PUBLISH, str(source), str(folder / f"release{times}"), str(chunk))
+        peaks[times] = peak_memory_of(_PUBLISH, str(source), str(folder / f"release_of_{times}"), str(chunk))
     return [
         Result(
             f"peak memory, file of {times} chunks / file of 3 chunks",
