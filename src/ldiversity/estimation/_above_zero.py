@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["limits_above_zero"]
 
 _LEAST: Final = 1e-4
+_CONFIDENCES: Final = (1e-9, 1 - 1e-12)
+"""Beyond these, probabilities are compared that rounding alone tells apart."""
+
 _NUMBERS: Final = 400
 _STEPS: Final = 60
 
@@ -33,13 +36,16 @@ def limits_above_zero(found: FloatArray, reach: FloatArray, confidence: float) -
     >>> low.round(2).tolist(), high.round(2).tolist()
     ([0.0, 0.0, 8.04], [0.62, 1.96, 11.96])
     """
+    confidence = min(max(confidence, _CONFIDENCES[0]), _CONFIDENCES[1])
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     deviation = np.asarray(reach / z, dtype=np.float64)
-    safe = np.where(deviation > 0.0, deviation, 1.0)
+    endless = ~(deviation < np.inf)
+    safe = np.where((deviation > 0.0) & ~endless, deviation, 1.0)
     place = found / safe
     numbers, first, last = _taken_for_likely(confidence)
     low = np.where(place < last[-1], np.interp(place, last, numbers, left=0.0), place - z) * safe
     high = np.where(place < first[-1], np.interp(place, first, numbers), place + z) * safe
+    low, high = np.where(endless, 0.0, low), np.where(endless, np.inf, high)
     known = deviation <= 0.0
     return np.where(known, np.maximum(found, 0.0), low), np.where(known, np.maximum(found, 0.0), high)
 
@@ -53,7 +59,7 @@ def _taken_for_likely(confidence: float) -> tuple[FloatArray, FloatArray, FloatA
     from scipy.special import ndtr
 
     z = NormalDist().inv_cdf((1 + confidence) / 2)
-    numbers = np.geomspace(_LEAST, z, _NUMBERS)
+    numbers = np.geomspace(_LEAST * z, z, _NUMBERS)
     least, most = numbers.copy(), numbers + 2 * z
     for _ in range(_STEPS):
         last = (least + most) / 2

@@ -16,12 +16,13 @@ from ldiversity.base.checks import check_choice
 from ldiversity.errors import SchemaError
 from ldiversity.estimation._by import By
 from ldiversity.hierarchies import are_dates
+from ldiversity.release import Calendar, units_per_day
 from ldiversity.sentences import Setting, say
 
 if TYPE_CHECKING:
     from ldiversity.base.arrays import CodeArray
 
-__all__ = ["PERIODS", "CalendarColumn", "begins", "by_calendar", "per_day"]
+__all__ = ["PERIODS", "CalendarColumn", "begins", "by_calendar"]
 
 PERIODS: Final = ("year", "quarter", "month", "day")
 """What a calendar is divided into."""
@@ -55,12 +56,12 @@ class CalendarColumn(By):
         starts = [_start(first, self.period)]
         while starts[-1] <= last:
             starts.append(_following(starts[-1], self.period))
-        return begins(starts, kind)
+        return tuple(dict.fromkeys(begins(starts, kind)))  # where a zone left out a day, the next one begins as it does
 
     def names(self, edges: Sequence[float], kind: pa.DataType) -> pa.Array:
         """The label of the period after each edge but the last."""
         # At noon, because the day of a zone may begin later than at midnight.
-        days = _days_at([edge + per_day(kind) // 2 for edge in edges[:-1]], kind)
+        days = _days_at([edge + units_per_day(kind) // 2 for edge in edges[:-1]], kind)
         return pa.array([_name(day, self.period) for day in days], pa.string())
 
     @staticmethod
@@ -128,27 +129,11 @@ def begins(days: Sequence[dt.date], kind: pa.DataType) -> tuple[float, ...]:
     >>> begins([dt.date(1970, 1, 2)], pa.timestamp("s")), begins([dt.date(1970, 1, 2)], pa.timestamp("s", "+01:00"))
     ((86400.0,), (82800.0,))
     """
-    numbers = [(day - _EPOCH).days * per_day(kind) for day in days]
-    if pa.types.is_timestamp(kind) and kind.tz is not None:
-        here = pa.array(numbers, pa.int64()).cast(pa.timestamp(kind.unit))
-        there = pc.assume_timezone(here, kind.tz, ambiguous="earliest", nonexistent="earliest")
-        numbers = there.cast(pa.int64()).to_pylist()
-    return tuple(map(float, numbers))
+    cells = np.array([(day - _EPOCH).days for day in days], dtype=np.int64)
+    return tuple(map(float, Calendar("day", kind).begin(cells)))
 
 
 def _days_at(numbers: Sequence[float], kind: pa.DataType) -> list[dt.date]:
     """The day of each number of the column's unit."""
-    if pa.types.is_timestamp(kind) and kind.tz is not None:
-        found: list[dt.date] = (
-            pa.array(map(int, numbers), pa.int64()).cast(kind).cast(pa.date32(), safe=False).to_pylist()
-        )
-        return found
-    return [_EPOCH + dt.timedelta(days=int(number // per_day(kind))) for number in numbers]
-
-
-def per_day(kind: pa.DataType) -> int:
-    """How many units of a type a day has."""
-    seconds = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-    if pa.types.is_timestamp(kind):
-        return 86_400 * seconds[kind.unit]
-    return 86_400_000 if pa.types.is_date64(kind) else 1
+    cells = Calendar("day", kind).cell(np.array([int(number) for number in numbers], dtype=np.int64))
+    return [_EPOCH + dt.timedelta(days=day) for day in cells.tolist()]

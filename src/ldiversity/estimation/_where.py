@@ -16,6 +16,7 @@ from ldiversity.base.checks import name_some
 from ldiversity.base.typed import point_hint
 from ldiversity.base.warned import warn
 from ldiversity.errors import LDiversityWarning, ParameterError
+from ldiversity.release import Calendar
 from ldiversity.sentences import type_word
 
 if TYPE_CHECKING:
@@ -172,8 +173,8 @@ def _as_values(texts: pa.Array, kind: pa.DataType) -> pa.Array:
     try:
         return texts.cast(kind)
     except pa.ArrowInvalid:
-        here = texts.cast(pa.timestamp(kind.unit))
-        return pc.assume_timezone(here, kind.tz, ambiguous="earliest", nonexistent="earliest")
+        here = texts.cast(pa.timestamp(kind.unit)).cast(pa.int64())
+        return pa.array(Calendar("day", kind).instants(np.asarray(here))).cast(kind)
 
 
 def parse_where(text: str) -> Filter:

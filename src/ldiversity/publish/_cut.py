@@ -9,12 +9,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
 from ldiversity.base.limits import LARGEST_NUMBER
 from ldiversity.hierarchies import Hierarchy, Origin, days_of, free_label, span_of, starts_of
 from ldiversity.publish._columns_read import is_number
-from ldiversity.release import Form, Reach, numbers_in
+from ldiversity.release import Calendar, Form, Reach, numbers_in
 from ldiversity.schema import MISSING_LABEL
 
 __all__ = ["cut_forms", "reach_of_days", "reach_of_label"]
@@ -140,6 +141,4 @@ def _in_zone(starts: pa.Array, kind: pa.DataType) -> pa.Array:
     plain = starts.cast(pa.timestamp(kind.unit))
     if kind.tz is None:
         return plain
-    import pyarrow.compute as pc
-
-    return pc.assume_timezone(plain, kind.tz, ambiguous="earliest", nonexistent="earliest")
+    return pa.array(Calendar("day", kind).instants(np.asarray(plain.cast(pa.int64())))).cast(kind)

@@ -31,7 +31,7 @@ from ldiversity.release._evidence import Evidence
 from ldiversity.release._files import DataFile
 from ldiversity.release._forms import Form, Marginal, Reach
 from ldiversity.release._grid import EXACT, SMALLEST_STEP, Grid, Step, grid_of
-from ldiversity.release._grid_calendar import CALENDAR_UNITS, is_calendar, units_per_day
+from ldiversity.release._grid_calendar import CALENDAR_UNITS, Calendar, is_calendar, units_per_day
 from ldiversity.release._load import checksum_of, load_release
 from ldiversity.release._manifest import Manifest
 from ldiversity.release._membership import Membership, membership
@@ -57,6 +57,7 @@ __all__ = [
     "SMALLEST_STEP",
     "USE_A_KEY",
     "AlikeClaim",
+    "Calendar",
     "Cells",
     "CheckRange",
     "Claim",

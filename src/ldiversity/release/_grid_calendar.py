@@ -99,7 +99,7 @@ class Calendar:
             days = months.astype("datetime64[D]").astype(np.int64)
         day, beyond = units_per_day(self.kind), np.iinfo(np.int64)
         most = beyond.max // day
-        begins = self._instants(np.clip(days, -most, most) * day)
+        begins = self.instants(np.clip(days, -most, most) * day)
         return np.where(days > most, beyond.max, np.where(days < -most, beyond.min + 1, begins))
 
     @property
@@ -122,13 +122,14 @@ class Calendar:
             return numbers + self._offset
         return _integers(pc.local_timestamp(pa.array(numbers).cast(self.kind)))
 
-    def _instants(self, local: NDArray[np.int64]) -> NDArray[np.int64]:
+    def instants(self, local: NDArray[np.int64]) -> NDArray[np.int64]:
+        """When clocks of the zone show these times first, or the first time after those that they skip."""
         if self._zone is None:
             return local
         if self._offset is not None:
             return local - self._offset
         naive = pa.array(local).cast(pa.timestamp(self.kind.unit))
-        return _integers(pc.assume_timezone(naive, self._zone, ambiguous="earliest", nonexistent="earliest"))
+        return _integers(pc.assume_timezone(naive, self._zone, ambiguous="earliest", nonexistent="latest"))
 
 
 def _integers(instants: Any) -> NDArray[np.int64]:  # noqa: ANN401 - an Arrow array

@@ -76,3 +76,22 @@ def test_what_is_known_exactly_has_no_width_and_units_do_not_matter() -> None:
 
     assert low[:2].tolist() == high[:2].tolist() == [0.0, 3.0]
     assert (low[2], high[2]) == pytest.approx((10 * small, 10 * large))
+
+
+@pytest.mark.parametrize("confidence", [1e-17, 1e-9, 1e-5, 1 - 1e-9, 1 - 1e-15])
+def test_limits_of_any_confidence_hold_the_number_and_grow_with_it(confidence: float) -> None:
+    estimates = np.array([-3.0, -0.5, 0.0, 0.5, 1.0, 2.0, 10.0])
+
+    low, high = limits_above_zero(estimates, np.ones(7), confidence)  # in units of the reach
+
+    assert (low <= np.maximum(estimates, 0)).all()
+    assert (np.maximum(estimates, 0) <= high).all()
+    assert (np.diff(high) >= 0).all()
+    assert (high <= np.maximum(estimates, 0) + 1 + 1e-9).all()
+
+
+def test_what_may_be_anything_has_no_upper_limit() -> None:
+    low, high = limits_above_zero(np.array([-1.0, 0.0, 3.0]), np.array([np.inf, np.inf, np.nan]), 0.95)
+
+    assert low.tolist() == [0.0, 0.0, 0.0]
+    assert high.tolist() == [np.inf, np.inf, np.inf]

@@ -14,6 +14,7 @@ import pytest
 import ldiversity as ld
 from ldiversity.errors import ParameterError, SchemaError
 from ldiversity.estimation import bins, estimate, parse_by
+from ldiversity.estimation._calendar import by_calendar
 from ldiversity.mechanisms import SetMechanism
 from ldiversity.release import Release
 
@@ -103,3 +104,47 @@ def test_days_of_regions_begin_at_midnight_of_the_zone(by: str) -> None:
     assert found.labels["seen"].to_pylist() == true.labels["seen"].to_pylist()
     assert np.allclose(found.records, true.records)
     assert np.allclose(found.low.sum(axis=1), found.records)
+
+
+@pytest.mark.parametrize(
+    ("grid", "by"),
+    [("day", "seen:day"), ("day", "seen:month"), ("month", "seen:month"), ("month", "seen:2023-10-01")],
+)
+def test_the_last_second_before_a_midnight_that_clocks_skip_is_of_the_day_before(grid: str, by: str) -> None:
+    # In Asuncion, clocks went from the end of September 30 to one o'clock of October 1, 2023.
+    ends = np.datetime64("2023-09-11T04:59:59", "s").astype(np.int64) + 3600 * np.arange(959)  # of all hours of 40 days
+    seen = pa.array(ends).cast(pa.timestamp("s", "America/Asuncion"))
+    table = pa.table({"seen": seen, "disease": (["flu", "cut", "burn", "cold"] * 240)[:959]})
+    options: dict[str, Any] = {"quasi": "seen", "sensitive": "disease", "insecure_seed": 1}
+    true = estimate(ld.anonymize(table, method="anatomy:l=2", **options), by=by)
+
+    found = estimate(ld.anonymize(table, method="mondrian:l=2", grid={"seen": grid}, **options), by=by)
+
+    assert found.labels["seen"].to_pylist() == true.labels["seen"].to_pylist()
+    assert np.allclose(found.records, true.records)
+
+
+def test_days_that_a_zone_left_out_are_no_cells() -> None:
+    # Samoa had no December 30 in 2011.
+    kind = pa.timestamp("s", "Pacific/Apia")
+    noons = pa.array(["2011-12-29T12:00:00", "2011-12-31T12:00:00"]).cast(pa.timestamp("s"))
+    numbers = pc.assume_timezone(noons, kind.tz).cast(pa.int64()).to_pylist()
+    days = by_calendar("seen", "day")
+
+    edges = days.edges(kind, *map(float, numbers))
+
+    assert days.names(edges, kind).to_pylist() == ["2011-12-29", "2011-12-31"]
+    assert days.place(np.array(numbers), edges).tolist() == [0, 1]
+
+
+def test_periods_of_a_zone_may_reach_beyond_the_last_nanosecond() -> None:
+    kind = pa.timestamp("ns", "Europe/Berlin")
+    for far in (np.datetime64("2262-03-01", "ns"), np.datetime64("1677-12-01", "ns")):
+        number = float(far.astype(np.int64))
+        years = by_calendar("seen", "year")
+
+        edges = years.edges(kind, number, number)
+
+        assert edges[0] <= number < edges[1]
+        assert years.names(edges, kind).to_pylist() == [str(far)[:4]]
+    assert len(bins("seen", edges=["2020-01-01", "9999-12-31"]).edges(kind, 0.0, 1.0)) == 4

@@ -117,6 +117,14 @@ def test_instants_without_a_zone_are_those_of_the_column(text: str, unit: str) -
     assert parse_where(f"admitted >= {text}").bounds(column.type)[0] == column.cast(pa.int64())[1].as_py()
 
 
+def test_a_day_whose_midnight_clocks_skip_begins_after_it() -> None:
+    # In Sao Paulo, clocks went from the end of November 3 to one o'clock of November 4, 2018.
+    column = pa.chunked_array([pa.array([1541300399, 1541300400]).cast(pa.timestamp("s", "America/Sao_Paulo"))])
+
+    assert parse_where("x >= 2018-11-04").mask(column).tolist() == [False, True]
+    assert parse_where("x < 2018-11-04").mask(column).tolist() == [True, False]
+
+
 def test_booleans_are_read_from_words() -> None:
     assert matches("x = true", [True, False, None]) == [True, False, False]
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import ldiversity as ld
 from ldiversity.hierarchies import span_of
+from ldiversity.publish._cut import reach_of_days
 from ldiversity.publish._level_texts import as_level
 from ldiversity.publish._levels import CalendarLevel, Level, NumberLevel
 from ldiversity.publish._text_levels import PrefixLevel, SuppressLevel, TreeLevel
@@ -188,3 +189,11 @@ def test_a_number_beyond_an_end_is_under_that_end_and_not_under_everything() -> 
         region = Region("age", form, pa.int64(), pa.array(labels), lambda: np.arange(3))
         found = region.places(pa.array([95, 25, 50]))
         assert [labels[place] for place in found] == [">= 90", "[20, 30)", "* (other)"]
+
+
+def test_days_follow_each_other_where_clocks_skip_midnight() -> None:
+    # In Sao Paulo, clocks went from the end of November 3 to one o'clock of November 4, 2018.
+    kind = pa.timestamp("s", "America/Sao_Paulo")
+    before, after = (reach_of_days(day, day, kind) for day in (dt.date(2018, 11, 3), dt.date(2018, 11, 4)))
+
+    assert (before.high, after.low) == (1541300399, 1541300400)

@@ -108,6 +108,15 @@ def test_a_day_begins_at_midnight_of_its_time_zone() -> None:
     assert low[0].as_py() == dt.datetime(2024, 6, 30, 22, tzinfo=dt.UTC)
 
 
+def test_a_day_whose_midnight_clocks_skip_begins_after_it() -> None:
+    # In Sao Paulo, clocks went from the end of November 3 to one o'clock of November 4, 2018.
+    grid = grid_of("day", pa.timestamp("s", "America/Sao_Paulo"))
+    last, first = 1541300399, 1541300400
+
+    assert grid.above(np.array([last])).tolist() == [last]
+    assert grid.below(np.array([last, first])).tolist() == [last - 86_399, first]
+
+
 @pytest.mark.parametrize(
     ("step", "kind", "rule"),
     [
