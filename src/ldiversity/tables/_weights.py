@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Any, Final
 
 import numpy as np
@@ -10,8 +9,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ldiversity.base.arrays import FloatArray
-from ldiversity.base.typed import join_assignment
 from ldiversity.errors import SchemaError
+from ldiversity.sentences import Setting, say
 
 __all__ = ["sampling_weights", "stratum_numbers"]
 
@@ -34,8 +33,10 @@ def sampling_weights(owner: str, name: str, column: pa.ChunkedArray | pa.Array) 
     kind = column.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         raise SchemaError(owner, "must hold numbers to be a column of weights", column=name, got=kind).with_hint(
-            "Numbers that are written as texts, or published from decimals, are made numbers when the table is read: "
-            f"--type {shlex.quote(f'{join_assignment(name)}=number')}, in Python types={{{name!r}: 'number'}}."
+            say(
+                "Texts, and decimals, which are published as texts, are made numbers when the table is read: {}.",
+                Setting("types", (name, "number")),
+            )
         )
     numbers = np.asarray(column.cast(pa.float64(), safe=False), dtype=np.float64)
     if column.null_count or not (np.isfinite(numbers) & (numbers > 0)).all():

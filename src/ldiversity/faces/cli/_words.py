@@ -29,6 +29,9 @@ _POLICY: Final = "ldiversity.policy"
 _IN_POLICIES: Final = {"levels": "publish"}
 """Keys of policies that Python calls by another name, because `publish` is a verb there."""
 
+_OF_TABLES: Final = {"types": "--type"}
+"""Options of commands that read a table, which messages of other commands mention."""
+
 _JSON: Final = "ldiversity.json"
 """The key under which they keep whether a program reads the output."""
 
@@ -68,7 +71,7 @@ def in_words(text: str) -> str:
     >>> in_words(fault.message)
     "-l must be at most 3 for 'BSGI', got 4."
     >>> in_words(say("Use {}, or {}, or {}.", Setting("l", 3), Setting("types", ("zip", "text")), Method("MBF")))
-    'Use -l 3, or --types zip=text, or mbf.'
+    'Use -l 3, or --type zip=text, or mbf.'
     """
     ctx = click.get_current_context(silent=True)
     meta = {} if ctx is None else ctx.meta
@@ -107,7 +110,7 @@ class _Words:
             return _IN_POLICIES.get(name, name)
         if name in self._options:
             return self._options[name].opts[0]
-        written = OPTIONS[name].flag if name in OPTIONS else None
+        written = OPTIONS[name].flag if name in OPTIONS else _OF_TABLES.get(name)
         return written and written.partition("/")[0]
 
     def _owner(self, name: str) -> str:

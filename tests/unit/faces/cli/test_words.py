@@ -86,3 +86,9 @@ def test_a_column_that_is_named_later_stands_before_the_message() -> None:
 
     assert (error.column, error.message) == ("disease", "disease: UniformSelection: l must be at most 2, got 3.")
     assert shown("plan", error.message) == "disease: -l must be at most 2, got 3."
+
+
+def test_commands_that_read_no_table_mention_the_options_of_those_that_do() -> None:
+    text = say("{}.", Setting("types", ("patient no", "number")))
+
+    assert shown("estimate", text) == shown("anonymize", text) == "--type 'patient no=number'."
